@@ -274,8 +274,7 @@ func (t *trial) startNode(n *node) error {
 		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
 		Bus: t.machine.access(int(n.ID-1), n.site.index), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
 	}
-	for _, kind := range []trace.Type{trace.Elected, trace.Up, trace.Granted, trace.Released, trace.Send,
-		trace.Deliver} {
+	for kind := range trace.Types() {
 		if t.coordinator.Watches(kind) {
 			a.Watch = append(a.Watch, kind)
 		}

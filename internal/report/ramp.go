@@ -26,13 +26,10 @@ type climb struct {
 
 // climbOf is nil unless the load of c rises, as the run says.
 func climbOf(t *results.Table, c *results.Cell) *climb {
-	if k := harness.ScenarioOf(c.Get("scenario")); k == nil || !k.Rises {
-		return nil
-	}
 	of := func(key string) float64 { return compare.Setting(t, c, "scenario."+key) }
-	s := harness.Scenario{From: of("from"), To: of("to"), Steps: int(of("steps")),
+	s := harness.Scenario{Kind: c.Get("scenario"), From: of("from"), To: of("to"), Steps: int(of("steps")),
 		Duration: time.Duration(of("duration") * float64(time.Millisecond))}
-	if s.Steps < 2 || s.Duration <= 0 {
+	if s.Steps < 2 || s.Duration <= 0 || harness.ScenarioOf(s.Kind) == nil || !s.Varies() {
 		return nil
 	}
 	return &climb{s, make([]int, s.Steps), make([]int, s.Steps), make([]time.Duration, s.Steps)}

@@ -43,7 +43,7 @@ var table = []struct {
 	{"internal/slowtest", nil},
 	{"internal/misdeeds", []string{"pkg/algo"}},
 	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace"}},
-	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault"}},
+	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/metric", "pkg/fault"}},
 	{"pkg/sim", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "internal/guard", "pkg/fault", "pkg/harness", "internal/clock",
 	}},

@@ -322,9 +322,8 @@ func (j *Judge) Finish(end harness.End) Verdict {
 
 // still says whether nothing moves any more in the end, and nothing could.
 func (j *Judge) still(end harness.End) bool {
-	s := &j.setup.Scenario
 	return end.Reason == harness.Stuck || end.Reason == harness.Finished &&
-		s.Until == 0 && !s.Declared().Timed && !j.setup.Alg.Spec.Perpetual
+		j.setup.Scenario.Ends() == 0 && !j.setup.Alg.Spec.Perpetual
 }
 
 // settled says whether the end shows what the algorithm has come to: within its
@@ -383,13 +382,10 @@ func (v *Verdict) Outside(p *harness.Plan) []string {
 
 // Brief is the table of what bench run shows of a scenario; k may be nil.
 func Brief(k *harness.ScenarioKind) metric.Tables {
-	switch {
-	case k != nil && k.Lasting:
-		return metric.Lasting
-	case k != nil && k.Rises:
-		return metric.Rising
+	if k == nil || k.Table == 0 {
+		return metric.Brief
 	}
-	return metric.Brief
+	return k.Table
 }
 
 // ms is d in milliseconds.

@@ -213,33 +213,21 @@ func (e *elections) spans() []*span {
 	return []*span{&e.took, &down}
 }
 
-// measured says whether an outage of that origin is what the scenario is about: of one
-// that lasts the loss of the leader, not what processes do to each other in spite of it.
-func (e *elections) measured(o trace.Origin) bool {
-	switch k := e.setup.Scenario.Declared(); {
-	case k.Crashes:
-		return o == trace.LeaderCrashed || o == trace.OtherCrashed
-	case k.Cuts: // and heals what it cut
-		return o.Loss() || o == trace.Mended
-	case k.Lasting:
-		return o.Loss()
-	}
-	return true
-}
+// measured says whether an outage of that origin is what the scenario is about.
+func (e *elections) measured(o trace.Origin) bool { return e.setup.Scenario.Declared().Measures(o) }
 
 // status says whether the operation that ends with leader is an election that counts. A
 // return does not cause one that leaves the leader in place.
 func (e *elections) status(leader algo.ID) trace.Progress {
-	k, origin := e.setup.Scenario.Declared(), e.current.Origin
-	switch {
-	case origin == trace.CameBack && (k.Crashes || k.Lasting) && leader != e.prior:
-		return trace.Restarted
-	case origin == trace.CameBack && (k.Crashes || k.Lasting):
-		return trace.Joined
-	case !e.measured(origin):
+	switch origin := e.current.Origin; {
+	case e.measured(origin):
+		return trace.Completed
+	case origin != trace.CameBack:
 		return trace.Unasked
+	case leader != e.prior:
+		return trace.Restarted
 	}
-	return trace.Completed
+	return trace.Joined
 }
 
 // settle adds the messages of the last operation, up to now, to the sum.
@@ -276,7 +264,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.Regroup(r.At)
 		underway := e.open && (e.current.Origin == trace.Mistrusted || e.current.Origin == trace.Unneeded)
 		e.judge(j, r, led)
-		if led || r.Type == trace.Crash && e.setup.Scenario.Declared().Crashes {
+		if led || slices.Contains(e.setup.Scenario.Declared().Cause, r.Type) {
 			e.anew(j, r)
 		}
 		if led {
@@ -640,5 +628,5 @@ func (e *elections) outaged(end time.Duration, v *Verdict) (headline, all []metr
 // election: none is needed then, and one may be going on at the end.
 func (e *elections) lasting() bool {
 	k := e.setup.Scenario.Declared()
-	return k.Timed || k.Lasting && !e.open
+	return k.Lasting && (!e.open || e.setup.Scenario.Ends() > 0)
 }

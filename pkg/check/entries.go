@@ -256,8 +256,8 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}
-	k := j.setup.Scenario.Declared()
-	if !k.Arrivals || k.Rises || v.Status != trace.OK && v.Status != trace.TimedOut {
+	s := &j.setup.Scenario
+	if s.Declared().Rate == nil || s.Varies() || v.Status != trace.OK && v.Status != trace.TimedOut {
 		return
 	}
 	if why := overload(v.Operations); why != "" {
@@ -296,10 +296,10 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		metric.Violations.Of(float64(e.overlaps)),
 		metric.NeverGranted.Of(float64(e.waiting.n)),
 	}
-	if s := &j.setup.Scenario; s.Declared().Arrivals {
+	if s := &j.setup.Scenario; s.Declared().Rate != nil {
 		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.MeanRate()),
 			metric.ArrivalRateAchieved.Of(e.offered(j, end)))
-		if s.Declared().Rises {
+		if s.Varies() {
 			v.Metrics = slices.DeleteFunc(v.Metrics, ofOneRate)
 			v.Metrics = append(v.Metrics, knee(s, v.Operations)...)
 		}

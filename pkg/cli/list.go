@@ -47,7 +47,7 @@ var families = []family{
 	}},
 	{"scenarios", func(d *answer.Document) {
 		var list []word
-		for _, k := range harness.Scenarios {
+		for _, k := range harness.Scenarios() {
 			list = append(list, word{k.Name, k.Problem, k.Doc, k.Keys})
 		}
 		listByProblem(d, "scenarios", "keys", list, func(p string) string {
@@ -63,7 +63,7 @@ var families = []family{
 	}},
 	{"detectors", func(d *answer.Document) {
 		var list []word
-		for _, k := range harness.Detectors {
+		for _, k := range harness.Detectors() {
 			list = append(list, word{k.Name, "", k.Doc, k.KeyNames()})
 		}
 		terms(d, "detectors", "Failure detectors", list)

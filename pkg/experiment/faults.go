@@ -31,7 +31,7 @@ func (v *variant) faults(p *harness.Plan) {
 		f.Events = v.put(f.Events, &v.faultEvents[i])
 	}
 	idle := f.CrashRate == 0 && len(v.faultEvents) == 0
-	if p.Scenario.Declared().Timed && idle && !v.varies("faults") {
+	if p.Scenario.Declared().OfFaults && idle && !v.varies("faults") {
 		v.wrong("scenario.kind", "%s, and nothing fails; set faults.crash_rate, as 0.5, "+
 			"or faults.events", p.Scenario.Kind)
 	}
@@ -113,7 +113,7 @@ func (v *variant) eventProcesses(e *event, p *harness.Plan) {
 // eventTime checks that there is time for the event.
 func (v *variant) eventTime(e *event, p *harness.Plan) {
 	limit, of := p.TimeLimit, "time_limit"
-	if s := &p.Scenario; s.Declared().Timed && s.Duration < limit {
+	if s := &p.Scenario; s.Duration > 0 && s.Ends() == s.Duration && s.Duration < limit {
 		limit, of = s.Duration, "scenario.duration"
 	}
 	for _, t := range []struct {

@@ -163,7 +163,7 @@ func faultFields(s *settings) []field {
 
 func detectorFields(p *harness.Plan) []field {
 	var kinds []string
-	for _, k := range harness.Detectors {
+	for _, k := range harness.Detectors() {
 		kinds = append(kinds, k.Name)
 	}
 	fields := []field{{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
@@ -185,7 +185,7 @@ func keyField(k *harness.Key, p *harness.Plan) field {
 
 func scenarioFields(s *settings) []field {
 	var kinds []string
-	for _, k := range harness.Scenarios {
+	for _, k := range harness.Scenarios() {
 		kinds = append(kinds, k.Name)
 	}
 	fields := []field{{Name: "kind", Note: fmt.Sprintf(

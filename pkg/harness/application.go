@@ -84,7 +84,7 @@ func (a *application) arrival(m *Process, now time.Duration) {
 	a.planned = false
 	intended := a.intended
 	m.Request(now, intended, 0)
-	if m.setup.scenario.Arrivals { // only now: planning may find that this was the last
+	if m.setup.scenario.Rate != nil { // only now: planning may find that this was the last
 		a.plan(m, intended)
 	}
 }
@@ -156,7 +156,7 @@ func (a *application) release(m *Process, now time.Duration) {
 		m.ask(now, w)
 		return
 	}
-	if k := m.setup.scenario; k.load != nil && !k.Arrivals {
+	if k := m.setup.scenario; k.load != nil && k.Rate == nil {
 		a.plan(m, now)
 		return
 	}

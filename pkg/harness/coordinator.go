@@ -40,8 +40,11 @@ type Coordinator struct {
 // NewCoordinator makes the coordinator of a trial.
 func NewCoordinator(s *Setup) *Coordinator {
 	d := &Coordinator{
-		setup: s, scene: s.scenario.scene(), caused: s.scenario.cause == nil,
+		setup: s, scene: plain{}, caused: s.scenario.Cause == nil,
 		beliefs: make([]algo.ID, s.Nodes), up: make([]bool, s.Nodes),
+	}
+	if s.scenario.scene != nil {
+		d.scene = s.scenario.scene()
 	}
 	for i := range d.up {
 		d.beliefs[i], d.up[i] = s.Leader, true
@@ -70,7 +73,7 @@ func (d *Coordinator) Timeline() []Instruction {
 
 // mishaps is what goes wrong besides, as far as it is known before the start.
 func (d *Coordinator) mishaps() (out []Instruction) {
-	for _, list := range [][]Event{d.setup.Faults.Events, d.scene.events(d)} {
+	for _, list := range [][]Event{d.setup.Faults.Events, d.events()} {
 		for i := range list {
 			out = d.planned(out, &list[i])
 		}
@@ -84,6 +87,11 @@ func (d *Coordinator) mishaps() (out []Instruction) {
 	d.out = d.out[:0]
 	d.expect(last)
 	return slices.Concat(out, d.out, d.breakdowns())
+}
+
+// events is what the scenario does.
+func (d *Coordinator) events() []Event {
+	return d.setup.scenario.foreseen(&d.setup.Plan, d.settling(0))
 }
 
 // settling is until when nothing happens to a settled leader: the least, and a part of the
@@ -138,7 +146,7 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 	case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Heal:
 		return true
 	case trace.Cut:
-		return d.reign != nil
+		return d.reign != nil || d.faults.watched[t]
 	case trace.Released:
 		return d.faults.watched[t] || d.scene.watches(d)
 	}
@@ -149,6 +157,7 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	d.out = d.out[:0]
 	d.track(r)
+	d.caused = d.caused || d.setup.scenario.begins(r)
 	switch r.Type {
 	case trace.Elected:
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
@@ -158,16 +167,12 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	case trace.Crash:
 		d.up[r.Process-1] = false
 		d.employ(int(r.Process-1), false)
-		d.caused = d.caused || slices.Contains(d.setup.scenario.cause, r.Type)
 	case trace.Up:
 		d.up[r.Process-1] = true
 		if r.Incarnation > 0 {
 			d.beliefs[r.Process-1] = algo.None
 			d.employ(int(r.Process-1), true)
-			d.caused = d.caused || slices.Contains(d.setup.scenario.cause, r.Type)
 		}
-	case trace.Heal:
-		d.caused = true
 	case trace.Released:
 		d.released++
 		d.scene.released(d, r.At)
@@ -203,6 +208,7 @@ func (d *Coordinator) told(now time.Duration) bool {
 // Done is told that the application of p has had all its entries, or never will.
 func (d *Coordinator) Done(p algo.ID) []Instruction {
 	d.out = d.out[:0]
+	d.caused = d.caused || slices.Contains(d.setup.scenario.Cause, trace.Done)
 	d.employ(int(p-1), false)
 	return d.out
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -46,15 +47,22 @@ type DetectorKind struct {
 	create func(s *Setup) detector
 }
 
-// Detectors is every kind of failure detector, in the order of the documentation.
-var Detectors []*DetectorKind
+var detectors []*DetectorKind
 
-// What they do looks detectors up, so that the list cannot be made before they are.
-func init() {
-	Detectors = []*DetectorKind{
-		&noDetector, &perfectDetector, &heartbeatDetector, &phiDetector,
-	}
+// RegisterDetector makes k known. It is called by the declarations, before main.
+func RegisterDetector(k DetectorKind) {
+	detectors = append(detectors, &k)
+	slices.SortFunc(detectors, func(a, b *DetectorKind) int {
+		if a.Class != b.Class && (a.Class == algo.NoDetector || b.Class == algo.NoDetector) {
+			return cmp.Compare(a.Class, b.Class)
+		}
+		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.Name, b.Name))
+	})
 }
+
+// Detectors is every kind of failure detector: none, and then the others, those of a stronger
+// class first.
+func Detectors() []*DetectorKind { return detectors }
 
 // Tuned is the key that "bench tune" may set; nil if there is none.
 func (k *DetectorKind) Tuned() *Key {
@@ -69,7 +77,7 @@ func (k *DetectorKind) KeyNames() []string { return named(k.Keys) }
 
 // DetectorOf is the detector of a name; nil if there is none.
 func DetectorOf(name string) *DetectorKind {
-	for _, k := range Detectors {
+	for _, k := range detectors {
 		if k.Name == name {
 			return k
 		}
@@ -79,13 +87,13 @@ func DetectorOf(name string) *DetectorKind {
 
 // DetectorsOf is those of a class.
 func DetectorsOf(c algo.Detector) []*DetectorKind {
-	return slices.DeleteFunc(slices.Clone(Detectors), func(k *DetectorKind) bool { return k.Class != c })
+	return slices.DeleteFunc(slices.Clone(detectors), func(k *DetectorKind) bool { return k.Class != c })
 }
 
 // DetectorKeys is every key of a detector, each once and in an order that all of them
 // have, with the names of the detectors that have it.
 func DetectorKeys() (keys []Key, of [][]string) {
-	for _, d := range Detectors {
+	for _, d := range detectors {
 		at := len(keys)
 		for _, k := range slices.Backward(d.Keys) {
 			i := slices.IndexFunc(keys, func(other Key) bool { return other.Name == k.Name })
@@ -101,7 +109,7 @@ func DetectorKeys() (keys []Key, of [][]string) {
 
 // declared is the kind of d, which may come from elsewhere.
 func (d *Detector) declared() (*DetectorKind, error) {
-	return declaration("detector", d.Kind, &noDetector, DetectorOf)
+	return declaration("detector", d.Kind, DetectorOf("none"), DetectorOf)
 }
 
 // kind is the kind of d, which a Setup has checked.

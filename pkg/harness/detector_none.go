@@ -7,13 +7,15 @@ import (
 )
 
 // NoDetector is none.
-func NoDetector() Detector { return Detector{Kind: noDetector.Name} }
+func NoDetector() Detector { return Detector{Kind: "none"} }
 
-var noDetector = DetectorKind{
-	Name: "none", Doc: "nobody notices a crash",
-	Class:  algo.NoDetector,
-	Bound:  func(*Detector) time.Duration { return 0 },
-	Notice: func(*Detector) time.Duration { return 0 },
-	Return: func(*Detector) time.Duration { return 0 },
-	create: func(*Setup) detector { return deaf{} },
+func init() {
+	RegisterDetector(DetectorKind{
+		Name: "none", Doc: "nobody notices a crash",
+		Class:  algo.NoDetector,
+		Bound:  func(*Detector) time.Duration { return 0 },
+		Notice: func(*Detector) time.Duration { return 0 },
+		Return: func(*Detector) time.Duration { return 0 },
+		create: func(*Setup) detector { return deaf{} },
+	})
 }

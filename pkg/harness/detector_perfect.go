@@ -6,22 +6,24 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var perfectDetector = DetectorKind{
-	Name: "perfect", Doc: "reports a crash after delay, and never suspects a live process",
-	Class: algo.Perfect,
-	Keys: []Key{{Name: "delay", Title: "detector's delay",
-		Default: "10ms", Min: time.Duration(0), Max: time.Hour,
-		Doc: "from the crash to the suspicion",
-		Of:  func(p *Plan) any { return &p.Detector.Delay }}},
-	Bound:  func(d *Detector) time.Duration { return d.Delay },
-	Notice: func(d *Detector) time.Duration { return d.Delay },
-	Return: func(d *Detector) time.Duration { return d.Delay },
-	create: func(*Setup) detector { return oracle{} },
+func init() {
+	RegisterDetector(DetectorKind{
+		Name: "perfect", Doc: "reports a crash after delay, and never suspects a live process",
+		Class: algo.Perfect,
+		Keys: []Key{{Name: "delay", Title: "detector's delay",
+			Default: "10ms", Min: time.Duration(0), Max: time.Hour,
+			Doc: "from the crash to the suspicion",
+			Of:  func(p *Plan) any { return &p.Detector.Delay }}},
+		Bound:  func(d *Detector) time.Duration { return d.Delay },
+		Notice: func(d *Detector) time.Duration { return d.Delay },
+		Return: func(d *Detector) time.Duration { return d.Delay },
+		create: func(*Setup) detector { return oracle{} },
+	})
 }
 
 // PerfectDetector is one that notices a crash after such a time.
 func PerfectDetector(delay time.Duration) Detector {
-	return Detector{Kind: perfectDetector.Name, Delay: delay}
+	return Detector{Kind: "perfect", Delay: delay}
 }
 
 // An oracle is told by the executor who crashed.

@@ -7,35 +7,39 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var phiDetector = DetectorKind{
-	Name: "phi", Doc: "the same messages; suspects a silence longer than all but 1 in 10^threshold",
-	Class: algo.EventuallyPerfect,
-	Keys: []Key{keyInterval,
-		{Name: "threshold", Title: "detector's threshold", Default: "8", Min: 0.1, Max: 100.0, Tunes: true,
-			Doc: "a heartbeat later than 1 in 10^threshold ever is makes suspicious",
-			Of:  func(p *Plan) any { return &p.Detector.Threshold }},
-		{Name: "window", Default: "100", Min: 2, Max: 100_000,
-			Doc: "how many intervals between heartbeats it remembers",
-			Of:  func(p *Plan) any { return &p.Detector.Window }},
-		{Name: "deviation", Note: "a quarter of the interval", Min: time.Microsecond, Max: time.Hour,
-			Follows: func(p *Plan) any { return p.Detector.Interval / 4 },
-			Doc:     "the least standard deviation of the intervals that it reckons with",
-			Of:      func(p *Plan) any { return &p.Detector.Deviation }},
-		keyScope},
-	Check: checkScope,
-	Bound: func(d *Detector) time.Duration { // there is none: four times what it takes in good times
-		return 4 * (d.Interval + time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4))))
-	},
-	Notice: func(d *Detector) time.Duration { // as many deviations as the threshold asks for
-		z := math.Sqrt(2 * math.Ln10 * d.Threshold)
-		return d.Interval + time.Duration(z*float64(d.Deviation))
-	},
-	Messages: beats,
-	Return:   untilBeat,
-	Period:   func(d *Detector) time.Duration { return d.Interval },
-	create: func(s *Setup) detector {
-		return &heartbeats{expect: func() silence { return newIntervals(&s.Detector) }}
-	},
+func init() {
+	RegisterDetector(DetectorKind{
+		Name:  "phi",
+		Doc:   "the same messages; suspects a silence longer than all but 1 in 10^threshold",
+		Class: algo.EventuallyPerfect,
+		Keys: []Key{keyInterval,
+			{Name: "threshold", Title: "detector's threshold", Default: "8", Min: 0.1, Max: 100.0,
+				Tunes: true,
+				Doc:   "a heartbeat later than 1 in 10^threshold ever is makes suspicious",
+				Of:    func(p *Plan) any { return &p.Detector.Threshold }},
+			{Name: "window", Default: "100", Min: 2, Max: 100_000,
+				Doc: "how many intervals between heartbeats it remembers",
+				Of:  func(p *Plan) any { return &p.Detector.Window }},
+			{Name: "deviation", Note: "a quarter of the interval", Min: time.Microsecond, Max: time.Hour,
+				Follows: func(p *Plan) any { return p.Detector.Interval / 4 },
+				Doc:     "the least standard deviation of the intervals that it reckons with",
+				Of:      func(p *Plan) any { return &p.Detector.Deviation }},
+			keyScope},
+		Check: checkScope,
+		Bound: func(d *Detector) time.Duration { // there is none: four times what it takes in good times
+			return 4 * (d.Interval + time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4))))
+		},
+		Notice: func(d *Detector) time.Duration { // as many deviations as the threshold asks for
+			z := math.Sqrt(2 * math.Ln10 * d.Threshold)
+			return d.Interval + time.Duration(z*float64(d.Deviation))
+		},
+		Messages: beats,
+		Return:   untilBeat,
+		Period:   func(d *Detector) time.Duration { return d.Interval },
+		create: func(s *Setup) detector {
+			return &heartbeats{expect: func() silence { return newIntervals(&s.Detector) }}
+		},
+	})
 }
 
 // intervals is phi's memory of one process: the times between its heartbeats, of

@@ -78,8 +78,11 @@ func (p *Plan) down(s *algo.Spec) int {
 		f.event(&e)
 	}
 	always := 0
-	if p.Scenario.Declared().Crashes {
-		always++
+	own := p.Scenario.Declared().foreseen(p, p.Scenario.Settle)
+	for i := range own {
+		if kind := fault.Named(own[i].Do); kind.Down != nil && kind.Down(&own[i], own) {
+			always += max(len(own[i].Nodes), victims(own[i].Who, p.Nodes))
+		}
 	}
 	if p.Faults.CrashRate > 0 {
 		always += p.MostDown()

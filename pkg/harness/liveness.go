@@ -74,11 +74,7 @@ func (p *Plan) unconnected(s *algo.Spec, cause string) []string {
 
 // ends is when the trial ends at the latest, as far as the scenario says so; 0: it does not.
 func (p *Plan) ends() time.Duration {
-	s := &p.Scenario
-	if s.Declared().Timed {
-		return s.Duration
-	}
-	return s.Until
+	return p.Scenario.Ends()
 }
 
 // cuts is what is cut at fixed instants, and the instants at which that changes.
@@ -96,8 +92,8 @@ func (p *Plan) cuts() (c link.Cuts, instants []time.Duration) {
 	for e := range p.Timeline() {
 		cut(e)
 	}
-	if s := &p.Scenario; s.Declared().Cuts {
-		cut(&Event{At: s.Settle, Do: DoCut, Shape: s.Shape, For: s.Duration})
+	for _, e := range p.Scenario.Declared().foreseen(p, p.Scenario.Settle) {
+		cut(&e)
 	}
 	slices.Sort(instants)
 	return c, slices.Compact(instants)

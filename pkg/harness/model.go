@@ -103,7 +103,12 @@ func (p *Plan) hazards() (h hazards) {
 	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
 	note(fault.Loss, "network.links", p.Network.Loses())
 	k := s.Declared()
-	note(fault.Partition, "scenario "+k.Name, k.Cuts)
+	d, _ := p.Network.Bound()
+	for _, e := range k.foreseen(p, s.Settle) {
+		for a := range e.Broken(d).Each() {
+			note(a, "scenario "+k.Name, true)
+		}
+	}
 	if k.Returns != nil {
 		cause := k.Returns(p)
 		note(fault.Recovery, cause, cause != "")
@@ -111,7 +116,6 @@ func (p *Plan) hazards() (h hazards) {
 	if down := &p.Faults.Downtime; p.Faults.CrashRate > 0 && down.Distribution != "" {
 		note(fault.Recovery, "faults.downtime "+down.Literal(), true)
 	}
-	d, _ := p.Network.Bound()
 	each := func(where string, events []Event) {
 		for i := range events {
 			e := &events[i]

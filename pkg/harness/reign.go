@@ -42,7 +42,7 @@ func (d *Coordinator) begin() {
 	for e := range d.setup.Timeline() {
 		asked = asked || e.ByLeader()
 	}
-	for _, e := range d.scene.events(d) {
+	for _, e := range d.events() {
 		asked = asked || e.ByLeader()
 	}
 	if !asked {

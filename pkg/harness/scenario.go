@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,22 +10,8 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
-)
-
-// The kinds of scenarios.
-const (
-	ColdStart    = "cold-start"
-	LeaderCrash  = "leader-crash"
-	LeaderReturn = "leader-restart"
-	Partition    = "partition"
-	Churn        = "churn"
-	Sequential   = "sequential"
-	Burst        = "burst"
-	Closed       = "closed"
-	Open         = "open"
-	Ramp         = "ramp"
-	Script       = "script"
 )
 
 // A ScenarioKind declares one kind of scenario: all that anybody has to know of it.
@@ -32,41 +19,47 @@ type ScenarioKind struct {
 	Name, Doc string
 	Problem   algo.Problem // "": both
 	Keys      []string     // of the scenario block that mean something
+	Example   string       // the blocks of an experiment file that a short run of it needs
 
-	// Usual: it is what is run of its problem where no other is named.
-	Usual bool
+	// Rank is its place in lists, among those of its problem: the lower ones first, those of
+	// one rank by name.
+	Rank int
+
+	// Usual, if any, says whether it is what is run of its problem where no other is named:
+	// where every algorithm survives a crash, or where one does not.
+	Usual func(survived bool) bool
 	// Duration is that of the scenario unless another is given; 0: there is none.
 	Duration time.Duration
 	// Place, if any, says who leads and who is down at the start.
 	Place func(p *Plan)
 	// Check, if any, reports what does not go together.
 	Check func(p *Plan, wrong Wrong)
-	// Returns, if any, is where the experiment says that a crashed process comes back;
-	// "": none does.
+	// Events, if any, are what it does to processes and links once the leader has settled,
+	// which it has at an instant. They are known from the plan alone.
+	Events func(p *Plan, settled time.Duration) []Event
+	// Returns, if any, is where the experiment says that a process which crashed in the course
+	// of the trial comes back; "": none does, but by the Events.
 	Returns func(p *Plan) string
-	// Operations is how many elections or entries there are, about.
+	// Operations is how many elections or entries there are, about. Nil: one.
 	Operations func(p *Plan) int
-	// Takes is how long all takes, about, where an election takes so long.
+	// Takes is how long all takes, about, where an election takes so long. Nil: as long.
 	Takes func(p *Plan, election time.Duration) time.Duration
 
 	// Draws is what begins an election at an instant that the scenario draws; "": nothing does.
 	Draws trace.Origin
 	// Scripted: its events are lines of a script, and so are suspicions.
 	Scripted bool
-	// Crashes: the scenario crashes the leader, and nothing else is measured.
-	Crashes bool
-	// Cuts: the scenario cuts the network; its duration is that of the cut.
-	Cuts bool
 	// Lasting: it is about a span of time in which things go wrong, and not about one
-	// election.
+	// election: it may pass without any.
 	Lasting bool
-	// Timed: it ends at its duration, whatever goes on then.
-	Timed bool
-	// Arrivals: requests come at a rate, whatever still waits.
-	Arrivals bool
-	// Rises: that rate rises until it is beyond what is served, which is what is looked for:
-	// no waiting time of the whole trial means anything.
-	Rises bool
+	// OfFaults: it is about what the experiment has go wrong, so that something has to.
+	OfFaults bool
+	// Ends, if any, is when it ends, whatever goes on then; 0: it does not by itself.
+	Ends func(s *Scenario) time.Duration
+	// Rate, if any, is how many requests per second come at an instant, whatever still waits. Where
+	// it changes, what is looked for is the rate beyond which they are not served: no waiting time
+	// of the whole trial means anything.
+	Rate func(s *Scenario, at time.Duration) float64
 	// Steady: operation follows operation under the same conditions, so that in the long run
 	// their times have one distribution.
 	Steady bool
@@ -77,43 +70,79 @@ type ScenarioKind struct {
 	// Never are the loads of claims that it does not make.
 	Never []string
 
-	// cause is what happens before anything is to be measured; none: nothing has to.
-	cause []trace.Type
+	// Cause is records of which one comes before anything is to be measured; none: nothing has
+	// to. The first Up of a process is none. Whether a message met a process that was down, real
+	// nodes may learn only in the end.
+	Cause []trace.Type
+	// Measured says whether an election or outage of that origin is what the scenario is about.
+	// Nil: each is.
+	Measured func(o trace.Origin) bool
+	// Table is that of what bench run shows; 0: metric.Brief.
+	Table metric.Tables
+
 	// load is how the application of each process asks by itself; nil: it does not.
 	load *load
-	// scene makes the coordinator's part.
+	// scene makes the coordinator's part; nil: plain.
 	scene func() scene
 }
 
-// Scenarios is every kind of scenario, in the order of the documentation.
-var Scenarios []ScenarioKind
+var scenarios []*ScenarioKind
 
-// What they do looks scenarios up, so that the list cannot be made before they are.
-func init() {
-	Scenarios = []ScenarioKind{coldStart, leaderCrash, leaderReturn, partition, churn,
-		sequential, burst, closedLoad, openLoad, ramp, scripted}
+// RegisterScenario makes k known. It is called by the declarations, before main.
+func RegisterScenario(k ScenarioKind) {
+	scenarios = append(scenarios, &k)
+	slices.SortFunc(scenarios, func(a, b *ScenarioKind) int {
+		if a.Problem != b.Problem && (a.Problem == "" || b.Problem == "") {
+			return cmp.Compare(b.Problem, a.Problem) // those of both problems come last
+		}
+		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Rank, b.Rank),
+			cmp.Compare(a.Name, b.Name))
+	})
 }
+
+// Scenarios is every kind of scenario, in the order of the documentation.
+func Scenarios() []*ScenarioKind { return scenarios }
 
 // ScenarioOf is the scenario of a name; nil if there is none.
 func ScenarioOf(name string) *ScenarioKind {
-	for i := range Scenarios {
-		if Scenarios[i].Name == name {
-			return &Scenarios[i]
+	for _, k := range scenarios {
+		if k.Name == name {
+			return k
 		}
 	}
 	return nil
 }
 
-// nameless is a scenario in which nothing happens by itself.
-var nameless = ScenarioKind{
-	Operations: once,
-	Takes:      anElection,
-	scene:      func() scene { return plain{} },
+// Measures says whether an election or outage of that origin is what the scenario is about.
+func (k *ScenarioKind) Measures(o trace.Origin) bool { return k.Measured == nil || k.Measured(o) }
+
+// begins says whether r is what comes before anything is to be measured.
+func (k *ScenarioKind) begins(r *trace.Record) bool {
+	return slices.Contains(k.Cause, r.Type) && (r.Type != trace.Up || r.Incarnation > 0)
 }
 
-func once(*Plan) int { return 1 }
+// foreseen is what it does, were the leader to have settled at an instant.
+func (k *ScenarioKind) foreseen(p *Plan, settled time.Duration) []Event {
+	if k.Events == nil {
+		return nil
+	}
+	return k.Events(p, settled)
+}
 
-func anElection(_ *Plan, election time.Duration) time.Duration { return election }
+// Ends is when a trial ends at the latest, whatever goes on then; 0: the scenario does not say.
+func (s *Scenario) Ends() time.Duration {
+	if k := s.Declared(); k.Ends != nil {
+		return k.Ends(s)
+	}
+	return 0
+}
+
+// nameless is a scenario in which nothing happens by itself.
+var nameless = ScenarioKind{
+	Ends: func(s *Scenario) time.Duration { return s.Until },
+}
+
+func always(bool) bool { return true }
 
 // declared is the kind of s, which may come from elsewhere.
 func (s *Scenario) declared() (*ScenarioKind, error) {
@@ -147,8 +176,6 @@ func checked[T any](declared *T, err error) *T {
 type scene interface {
 	// plan is what is to happen at instants that are known before the start.
 	plan(d *Coordinator) []Instruction
-	// events is what goes wrong by itself.
-	events(d *Coordinator) []Event
 	// watches says whether it wants to be told of every release.
 	watches(d *Coordinator) bool
 	// released is such a release.
@@ -168,7 +195,6 @@ type scene interface {
 type plain struct{}
 
 func (plain) plan(*Coordinator) []Instruction        { return nil }
-func (plain) events(*Coordinator) []Event            { return nil }
 func (plain) watches(d *Coordinator) bool            { return d.setup.Alg.Spec.Perpetual }
 func (plain) released(*Coordinator, time.Duration)   {}
 func (plain) agreed(d *Coordinator, _ time.Duration) { d.finish() }
@@ -183,6 +209,12 @@ func (plain) quiet(d *Coordinator, now time.Duration, activity uint64, _ bool) {
 	case d.caused && d.setup.Detector.Restless():
 		d.wait(now, activity, true)
 	}
+}
+
+// Varies says whether the rate at which requests come, if they come at one, changes.
+func (s *Scenario) Varies() bool {
+	rate := s.Declared().Rate
+	return rate != nil && rate(s, 0) != rate(s, s.Duration)
 }
 
 // A load is how the application of each process asks for the critical section by
@@ -219,8 +251,8 @@ func (loaded) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) {
 // UsualScenario is the scenario of a problem where none is named: one that crashes the leader
 // only if that is survived.
 func UsualScenario(p algo.Problem, survived bool) string {
-	for _, k := range slices.Backward(Scenarios) {
-		if k.Usual && k.Problem == p && (survived || !k.Crashes) {
+	for _, k := range scenarios {
+		if k.Problem == p && k.Usual != nil && k.Usual(survived) {
 			return k.Name
 		}
 	}
@@ -311,9 +343,17 @@ func inTurn(p *Plan, _ time.Duration) time.Duration {
 func (p *Plan) count() time.Duration { return time.Duration(min(p.Operations(), 1e6)) }
 
 // Operations is how many elections or entries a trial has, about.
-func (p *Plan) Operations() int { return p.Scenario.Declared().Operations(p) }
+func (p *Plan) Operations() int {
+	if k := p.Scenario.Declared(); k.Operations != nil {
+		return k.Operations(p)
+	}
+	return 1
+}
 
 // Takes is how long a trial takes, about, where an election takes so long.
 func (p *Plan) Takes(election time.Duration) time.Duration {
-	return p.Scenario.Declared().Takes(p, election)
+	if k := p.Scenario.Declared(); k.Takes != nil {
+		return k.Takes(p, election)
+	}
+	return election
 }

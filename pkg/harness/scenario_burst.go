@@ -7,13 +7,19 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var burst = ScenarioKind{
-	Name: Burst, Doc: "k processes request at the same instant",
-	Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold", "sessions", "session_choice"},
-	Never:      []string{"light"},
-	Check:      checkInitiators,
-	Operations: func(p *Plan) int { return cmp.Or(p.Scenario.Initiators, p.Nodes) }, Takes: inTurn,
-	scene: func() scene { return together{} },
+// Burst is the name of the scenario in which processes request at the same instant.
+const Burst = "burst"
+
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name: Burst, Doc: "k processes request at the same instant",
+		Example: "scenario: {kind: burst, initiators: 2}",
+		Problem: algo.MutualExclusion, Keys: []string{"initiators", "hold", "sessions", "session_choice"},
+		Never:      []string{"light"},
+		Check:      checkInitiators,
+		Operations: func(p *Plan) int { return cmp.Or(p.Scenario.Initiators, p.Nodes) }, Takes: inTurn,
+		scene: func() scene { return together{} },
+	})
 }
 
 type together struct{ plain }

@@ -2,12 +2,19 @@ package harness
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-var coldStart = ScenarioKind{
-	Name:    ColdStart,
-	Doc:     "k initiators start an election at the same instant; nobody leads before",
-	Problem: algo.Election, Keys: []string{"initiators"}, Usual: true,
-	Check: checkInitiators, Operations: once, Takes: anElection,
-	scene: func() scene { return fromNothing{} },
+// ColdStart is the name of the scenario in which nobody leads at the start.
+const ColdStart = "cold-start"
+
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name:    ColdStart,
+		Doc:     "k initiators start an election at the same instant; nobody leads before",
+		Example: "scenario: {kind: cold-start, initiators: 1}",
+		Problem: algo.Election, Keys: []string{"initiators"},
+		Usual: func(survived bool) bool { return !survived },
+		Check: checkInitiators,
+		scene: func() scene { return fromNothing{} },
+	})
 }
 
 type fromNothing struct{ plain }

@@ -12,7 +12,7 @@ import (
 // of the documentation.
 func ScenarioKeys() []Key {
 	lasting := ""
-	for _, k := range Scenarios {
+	for _, k := range scenarios {
 		if k.Duration > 0 {
 			lasting += fmt.Sprintf("%s %v, ", k.Name, k.Duration)
 		}

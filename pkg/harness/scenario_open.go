@@ -8,30 +8,37 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var openLoad = ScenarioKind{
-	Name:    Open,
-	Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
-	Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold",
-		"sessions", "session_choice", "warmup"},
-	Arrivals: true, Steady: true, load: &load{gap: poisson, last: lastOfPoisson},
-	Check: func(p *Plan, wrong Wrong) {
-		if p.Scenario.Rate == 0 {
-			wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
-		}
-		checkLoad(p, wrong)
-	},
-	Operations: func(p *Plan) int {
-		s := &p.Scenario
-		return cmp.Or(s.Requests, int(s.Rate*s.Duration.Seconds())+1)
-	},
-	Takes: func(p *Plan, _ time.Duration) time.Duration {
-		s := &p.Scenario
-		if s.Duration > 0 {
-			return s.Duration
-		}
-		return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
-	},
-	scene: func() scene { return loaded{} },
+// Open is the name of the scenario in which requests arrive at a rate.
+const Open = "open"
+
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name:    Open,
+		Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
+		Example: "scenario: {kind: open, rate: 50, requests: 20}",
+		Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold",
+			"sessions", "session_choice", "warmup"},
+		Rate:   func(s *Scenario, _ time.Duration) float64 { return s.Rate },
+		Steady: true, load: &load{gap: poisson, last: lastOfPoisson},
+		Check: func(p *Plan, wrong Wrong) {
+			if p.Scenario.Rate == 0 {
+				wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
+			}
+			checkLoad(p, wrong)
+		},
+		Operations: func(p *Plan) int {
+			s := &p.Scenario
+			return cmp.Or(s.Requests, int(s.Rate*s.Duration.Seconds())+1)
+		},
+		Takes: func(p *Plan, _ time.Duration) time.Duration {
+			s := &p.Scenario
+			if s.Duration > 0 {
+				return s.Duration
+			}
+			return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
+		},
+		scene: func() scene { return loaded{} },
+	})
 }
 
 // poisson is the time between two arrivals at one process: the k-th in the life of one

@@ -4,28 +4,31 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-var partition = ScenarioKind{
-	Name:    Partition,
-	Doc:     "the network falls apart after the leader has settled, and heals after duration",
-	Problem: algo.Election, Keys: []string{"settle", "shape", "duration"},
-	Cuts: true, Lasting: true, Draws: trace.Parted, cause: []trace.Type{trace.Heal},
-	Duration: 2 * time.Second, Place: leads, Check: checkLed("the network falls apart"),
-	Operations: func(*Plan) int { return 2 },
-	Takes: func(p *Plan, election time.Duration) time.Duration {
-		s := &p.Scenario
-		return p.middle() + s.Duration + p.Detector.Notice() + election
-	},
-	scene: func() scene { return fallingApart{} },
-}
+// Partition is the name of the scenario in which the network falls apart and heals.
+const Partition = "partition"
 
-type fallingApart struct{ plain }
-
-func (fallingApart) events(d *Coordinator) []Event {
-	s := &d.setup.Scenario
-	e := Event{At: d.settling(0), Do: DoCut, Shape: s.Shape, For: s.Duration}
-	e.Led = e.ByLeader()
-	return []Event{e}
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name:    Partition,
+		Doc:     "the network falls apart after the leader has settled, and heals after duration",
+		Example: "scenario: {kind: partition, duration: 300ms}",
+		Problem: algo.Election, Keys: []string{"settle", "shape", "duration"},
+		Lasting: true, Draws: trace.Parted, Cause: []trace.Type{trace.Heal}, Table: metric.Lasting,
+		Measured: func(o trace.Origin) bool { return o.Loss() || o == trace.Mended },
+		Events: func(p *Plan, settled time.Duration) []Event {
+			e := Event{At: settled, Do: DoCut, Shape: p.Scenario.Shape, For: p.Scenario.Duration}
+			e.Led = e.ByLeader()
+			return []Event{e}
+		},
+		Duration: 2 * time.Second, Place: leads, Check: checkLed("the network falls apart"),
+		Operations: func(*Plan) int { return 2 },
+		Takes: func(p *Plan, election time.Duration) time.Duration {
+			s := &p.Scenario
+			return p.middle() + s.Duration + p.Detector.Notice() + election
+		},
+	})
 }

@@ -5,19 +5,27 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-var ramp = ScenarioKind{
-	Name: Ramp, Doc: "open load whose rate rises in steps, to find the rate that is served at most",
-	Problem: algo.MutualExclusion, Keys: []string{"from", "to", "steps", "duration", "hold",
-		"sessions", "session_choice"},
-	Arrivals: true, Rises: true, load: &load{gap: rising},
-	Duration: 5 * time.Second, Check: checkRamp,
-	Operations: func(p *Plan) int { return int(p.Scenario.MeanRate()*p.Scenario.Duration.Seconds()) + 1 },
-	Takes: func(p *Plan, _ time.Duration) time.Duration {
-		return max(p.Scenario.Duration, p.count()*p.cycle())
-	},
-	scene: func() scene { return loaded{} },
+// Ramp is the name of the scenario in which requests arrive at a rate that rises.
+const Ramp = "ramp"
+
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name: Ramp, Doc: "open load whose rate rises in steps, to find the rate that is served at most",
+		Example: "scenario: {kind: ramp, from: 50, to: 100, duration: 500ms}",
+		Problem: algo.MutualExclusion, Keys: []string{"from", "to", "steps", "duration", "hold",
+			"sessions", "session_choice"},
+		Rate:  func(s *Scenario, at time.Duration) float64 { return s.StepRate(s.StepAt(at)) },
+		Table: metric.Rising, load: &load{gap: rising},
+		Duration: 5 * time.Second, Check: checkRamp,
+		Operations: func(p *Plan) int { return int(p.Scenario.MeanRate()*p.Scenario.Duration.Seconds()) + 1 },
+		Takes: func(p *Plan, _ time.Duration) time.Duration {
+			return max(p.Scenario.Duration, p.count()*p.cycle())
+		},
+		scene: func() scene { return loaded{} },
+	})
 }
 
 // checkRamp checks that the load rises, and that what is requested can be served in time.

@@ -7,20 +7,27 @@ import (
 	"github.com/conclave-bench/conclave/pkg/fault"
 )
 
-var scripted = ScenarioKind{
-	Name: Script, Doc: "exactly the listed events; reference cases are written like this",
-	Keys: []string{"leader", "holder", "crashed", "hold",
-		"sessions", "session_choice", "until", "ties", "events", "expect"},
-	Scripted:   true,
-	Operations: func(p *Plan) int { return 1 + len(p.Scenario.Events) },
-	Takes: func(p *Plan, election time.Duration) time.Duration {
-		last := p.Scenario.Until
-		for _, e := range p.Scenario.Events {
-			last = max(last, e.At)
-		}
-		return last + election
-	},
-	scene: func() scene { return &scriptedScene{} },
+// Script is the name of the scenario whose events the experiment file lists.
+const Script = "script"
+
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name: Script, Doc: "exactly the listed events; reference cases are written like this",
+		Example: "scenario: {kind: script, events: [{at: 0s, do: elect, node: 1}]}",
+		Keys: []string{"leader", "holder", "crashed", "hold",
+			"sessions", "session_choice", "until", "ties", "events", "expect"},
+		Scripted:   true,
+		Ends:       func(s *Scenario) time.Duration { return s.Until },
+		Operations: func(p *Plan) int { return 1 + len(p.Scenario.Events) },
+		Takes: func(p *Plan, election time.Duration) time.Duration {
+			last := p.Scenario.Until
+			for _, e := range p.Scenario.Events {
+				last = max(last, e.At)
+			}
+			return last + election
+		},
+		scene: func() scene { return &scriptedScene{} },
+	})
 }
 
 type scriptedScene struct {

@@ -6,18 +6,25 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-var sequential = ScenarioKind{
-	Name: Sequential, Doc: "one request at a time; the next when the network is quiet",
-	Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold",
-		"sessions", "session_choice", "requesters"},
-	Never:      []string{"heavy", "burst"},
-	Steady:     true,
-	Check:      checkLoad,
-	Operations: func(p *Plan) int { return p.Scenario.Requests },
-	Takes: func(p *Plan, _ time.Duration) time.Duration {
-		return p.count() * (p.Scenario.Hold.Average() + 4*p.Network.Latency.Average())
-	},
-	scene: func() scene { return &inSequence{} },
+// Sequential is the name of the scenario with one request at a time.
+const Sequential = "sequential"
+
+func init() {
+	RegisterScenario(ScenarioKind{
+		Name: Sequential, Doc: "one request at a time; the next when the network is quiet",
+		Example: "scenario: {kind: sequential, requests: 5}",
+		Problem: algo.MutualExclusion, Keys: []string{"requests", "warmup", "hold",
+			"sessions", "session_choice", "requesters"},
+		Never:      []string{"heavy", "burst"},
+		Steady:     true,
+		Rank:       -1,
+		Check:      checkLoad,
+		Operations: func(p *Plan) int { return p.Scenario.Requests },
+		Takes: func(p *Plan, _ time.Duration) time.Duration {
+			return p.count() * (p.Scenario.Hold.Average() + 4*p.Network.Latency.Average())
+		},
+		scene: func() scene { return &inSequence{} },
+	})
 }
 
 type inSequence struct {

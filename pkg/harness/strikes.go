@@ -49,6 +49,12 @@ func (f *faults) init(s *Setup) {
 	if f.holder == algo.None {
 		f.holder = s.Graph.Peers()[0]
 	}
+	for _, t := range s.scenario.Cause {
+		f.watched[t] = true
+		for kind := range s.Alg.Codec.Kinds() {
+			f.kinds[kind] = f.kinds[kind] || t.IsMessage()
+		}
+	}
 	for e := range s.Timeline() {
 		if t := fault.Triggers.Named(e.On); t != nil {
 			f.watched[t.Record] = true
@@ -323,7 +329,7 @@ func (d *Coordinator) breakdowns() (out []Instruction) {
 		return nil
 	}
 	horizon := s.TimeLimit
-	if s.Scenario.Duration > 0 && !s.scenario.Cuts {
+	if s.Scenario.Duration > 0 && s.scenario.Events == nil {
 		horizon = s.Scenario.Duration
 	}
 	most := s.Faults.Most(s.Nodes)

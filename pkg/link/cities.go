@@ -69,6 +69,7 @@ var cities = Distribution{
 		"of places, and round again; without places, of all; sigma spreads it",
 	Formula: "(round trip / 2) e^(sigma z(p)) of each link",
 	Mean:    "over the links between different cities, one process in each",
+	Example: "places: [paris, london]",
 	Keys:    []Key{keyPlaces, keySigma}, Required: 0,
 	check: func(l *Latency) error {
 		for _, place := range l.Places {

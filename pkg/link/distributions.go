@@ -17,6 +17,7 @@ type Distribution struct {
 	Formula, Mean string
 	Keys          []Key // required first
 	Required      int
+	Example       string // the required keys, as an experiment file may say them
 
 	check func(l *Latency) error
 	// quantile is Q(p) in nanoseconds, before it is cut off.
@@ -89,7 +90,8 @@ func init() {
 var constant = Distribution{
 	Name: "constant", Doc: "every message takes mean",
 	Formula: "mean", Mean: "mean",
-	Keys: []Key{keyMean}, Required: 1,
+	Example: "mean: 1ms",
+	Keys:    []Key{keyMean}, Required: 1,
 	draw:    func(l *Latency, _ uint64) time.Duration { return l.Mean },
 	average: func(l *Latency, _, _ float64) float64 { return float64(l.Mean) },
 }
@@ -97,7 +99,8 @@ var constant = Distribution{
 var uniform = Distribution{
 	Name: "uniform", Doc: "any value from min to max, equally likely",
 	Formula: "min + p (max − min)", Mean: "(min + max) / 2",
-	Keys: []Key{keyMin, keyMax}, Required: 2,
+	Example: "min: 1ms, max: 3ms",
+	Keys:    []Key{keyMin, keyMax}, Required: 2,
 	check: func(l *Latency) error {
 		if l.Max < l.Min {
 			return fmt.Errorf("latency: uniform from %v to %v: max is below min", l.Min, l.Max)
@@ -112,7 +115,8 @@ var normal = Distribution{
 	Name:    "normal",
 	Doc:     "bell-shaped around mean with standard deviation sigma (a duration), never below min",
 	Formula: "mean + sigma z(p)", Mean: "mean",
-	Keys: []Key{keyMean, keySpread, keyMin, keyMax}, Required: 2,
+	Example: "mean: 2ms, sigma: 200us",
+	Keys:    []Key{keyMean, keySpread, keyMin, keyMax}, Required: 2,
 	quantile: func(l *Latency, p float64) float64 {
 		return float64(l.Mean) + float64(float64(l.Spread)*math.Sqrt2*math.Erfinv(2*p-1))
 	},
@@ -124,7 +128,8 @@ var normal = Distribution{
 var lognormal = Distribution{
 	Name: "lognormal", Doc: "skewed to the right: median, and sigma of the logarithm (a number)",
 	Formula: "median e^(sigma z(p))", Mean: "median e^(sigma² / 2)",
-	Keys: []Key{keyMedian, keySigma, keyMax}, Required: 2,
+	Example: "median: 1ms, sigma: 0.5",
+	Keys:    []Key{keyMedian, keySigma, keyMax}, Required: 2,
 	check: func(l *Latency) error {
 		if l.Median <= 0 || !(l.Sigma >= 0 && l.Sigma <= keySigma.Most) {
 			return fmt.Errorf("latency: lognormal with median %v, sigma %v: want a median above 0 "+
@@ -143,7 +148,8 @@ var lognormal = Distribution{
 var exponential = Distribution{
 	Name: "exponential", Doc: "memoryless: mean in all, of which min is fixed",
 	Formula: "min − (mean − min) ln(1 − p)", Mean: "mean",
-	Keys: []Key{keyMean, keyMin, keyMax}, Required: 1,
+	Example: "mean: 1ms",
+	Keys:    []Key{keyMean, keyMin, keyMax}, Required: 1,
 	check: func(l *Latency) error {
 		if l.Mean < l.Min {
 			return fmt.Errorf("latency: exponential with mean %v below its fixed part min %v", l.Mean, l.Min)
@@ -166,6 +172,7 @@ var pareto = Distribution{
 	Name: "pareto", Doc: "heavy tail: never below min, P(more than x) = (min/x)^alpha",
 	Formula: "min (1 − p)^(−1 / alpha)",
 	Mean:    "min alpha / (alpha − 1) if alpha > 1, else infinite",
+	Example: "min: 1ms, alpha: 3",
 	Keys:    []Key{keyMin, keyAlpha, keyMax}, Required: 2,
 	check: func(l *Latency) error {
 		if l.Min <= 0 || !(l.Alpha > 0 && l.Alpha <= keyAlpha.Most) {
@@ -189,6 +196,7 @@ var quantiles = Distribution{
 	Name: "quantiles", Doc: "equally spaced quantiles from least to largest, straight lines between",
 	Formula: "the line through the points (i / (k − 1), values[i]), i from 0, of k values",
 	Mean:    "that of the lines",
+	Example: "values: [1ms, 2ms, 4ms]",
 	Keys:    []Key{keyValues}, Required: 1,
 	check: func(l *Latency) error {
 		if len(l.Values) < 2 || !slices.IsSorted(l.Values) {
@@ -216,6 +224,7 @@ var regions = Distribution{
 		") or given by round_trips, a row each; process i is in the i-th, and round again; sigma spreads it",
 	Formula: "(round trip / 2) e^(sigma z(p)) of each link",
 	Mean:    "over the links between different places, one process in each",
+	Example: "places: [ireland, oregon]",
 	Keys:    []Key{keyPlaces, keySigma, keyTrips}, Required: 1,
 	check: (*Latency).checkRegions,
 	trips: (*Latency).regionTrips,

@@ -20,8 +20,9 @@ var recorded = Distribution{
 		"again after the last; each link begins at a place of its own, and those of pairs at one place",
 	Formula: "values[(place + floor(t / every)) mod k], of k values, for a message sent at t; " +
 		"place is drawn for each link, or for all pairs",
-	Mean: "that of the values but the losses",
-	Keys: []Key{keyEvery, keyValues, keyPairs}, Required: 1,
+	Mean:    "that of the values but the losses",
+	Example: "every: 10ms, values: [1ms, 2ms]",
+	Keys:    []Key{keyEvery, keyValues, keyPairs}, Required: 1,
 	check:  (*Latency).checkRecorded,
 	series: true,
 }

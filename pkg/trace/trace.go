@@ -6,6 +6,7 @@ package trace
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -54,6 +55,14 @@ var typeNames = [types]string{
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
 	"log", "do", "pause", "resume", "done", "slow", "flaky",
 	"fault", "unsound", "handled",
+}
+
+// Types is every type of records, in the order of their numbers.
+func Types() iter.Seq[Type] {
+	return func(yield func(Type) bool) {
+		for t := None + 1; t < types && yield(t); t++ {
+		}
+	}
 }
 
 func (t Type) String() string {

@@ -59,10 +59,12 @@ func (n *node) Handled(m *harness.Process, _ time.Duration) time.Duration {
 	n.handling.add(n.now, n.lag, took)
 	n.now += took
 	n.due = n.now
-	n.writeRecord(&trace.Record{
+	n.record = trace.Record{
 		At: n.now, Due: n.now, Sent: n.lag, Type: trace.Handled, Process: uint32(m.ID),
 		Incarnation: m.Incarnation, Arg: uint64(took),
-	})
+	}
+	n.writeRecord(&n.record)
+	n.reportWatched(&n.record)
 	return n.now
 }
 

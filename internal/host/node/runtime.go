@@ -77,8 +77,13 @@ func (n *node) Alarm(m *harness.Process, at time.Duration, a harness.Alarm) {
 // host watches for it.
 func (n *node) Record(m *harness.Process, r *trace.Record) {
 	r.Due, r.Sent = n.due, n.lag
-	n.writeRecord(r)
-	if n.watch[r.Type] && (r.Type != trace.Up || m.Incarnation > 0) {
+	if n.writeRecord(r); r.Type != trace.Up || m.Incarnation > 0 {
+		n.reportWatched(r)
+	}
+}
+
+func (n *node) reportWatched(r *trace.Record) {
+	if n.watch[r.Type] {
 		n.reportRecord(r)
 	}
 }
@@ -96,10 +101,12 @@ func (n *node) reportRecord(r *trace.Record) {
 // Save writes an encoded message down with the record that says so: the host hands
 // the last one to the next incarnation.
 func (n *node) Save(m *harness.Process, packed []byte) {
-	n.writeRecord(&trace.Record{
+	r := trace.Record{
 		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation,
 		Text: string(packed),
-	})
+	}
+	n.writeRecord(&r)
+	n.reportWatched(&r)
 }
 
 // Done tells the host that the process's application has had all its entries.
