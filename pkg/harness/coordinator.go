@@ -26,6 +26,7 @@ type Coordinator struct {
 	struck   algo.ID   // to whom the scenario last did something
 	present  situation // the event that is being carried out
 	scene    scene
+	ends     time.Duration // Scenario.Ends
 	last     time.Duration // the last instant that is known
 	asked    int           // requests of the script so far, and those known before the start
 	released int           // entries that are over, where Watches asks for them
@@ -40,11 +41,14 @@ type Coordinator struct {
 // NewCoordinator makes the coordinator of a trial.
 func NewCoordinator(s *Setup) *Coordinator {
 	d := &Coordinator{
-		setup: s, scene: plain{}, caused: s.scenario.Cause == nil,
+		setup: s, scene: plain{}, ends: s.Scenario.Ends(), caused: s.scenario.Cause == nil,
 		beliefs: make([]algo.ID, s.Nodes), up: make([]bool, s.Nodes),
 	}
-	if s.scenario.scene != nil {
+	switch {
+	case s.scenario.scene != nil:
 		d.scene = s.scenario.scene()
+	case s.scenario.load != nil:
+		d.scene = loaded{}
 	}
 	for i := range d.up {
 		d.beliefs[i], d.up[i] = s.Leader, true
@@ -66,6 +70,9 @@ func NewCoordinator(s *Setup) *Coordinator {
 // one instant stand in the order of the scenario.
 func (d *Coordinator) Timeline() []Instruction {
 	out := d.scene.plan(d)
+	if d.ends > 0 {
+		out = append(out, Instruction{At: d.ends, Do: fault.Finish})
+	}
 	out = append(out, d.mishaps()...)
 	slices.SortStableFunc(out, func(a, b Instruction) int { return int(a.At - b.At) })
 	return out
@@ -202,7 +209,7 @@ func (d *Coordinator) employ(i int, busy bool) {
 // told says whether the scenario has nothing more to say at now: one that has an
 // end of its own, or lines still to come, goes on.
 func (d *Coordinator) told(now time.Duration) bool {
-	return d.scene.told() && d.setup.Scenario.Until == 0 && now >= d.last
+	return d.scene.told() && d.ends == 0 && now >= d.last
 }
 
 // Done is told that the application of p has had all its entries, or never will.

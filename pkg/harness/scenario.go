@@ -82,7 +82,7 @@ type ScenarioKind struct {
 
 	// load is how the application of each process asks by itself; nil: it does not.
 	load *load
-	// scene makes the coordinator's part; nil: plain.
+	// scene makes the coordinator's part; nil: loaded where there is a load, else plain.
 	scene func() scene
 }
 
@@ -190,8 +190,8 @@ type scene interface {
 	served(d *Coordinator) bool
 }
 
-// plain is the scene of an election: it ends with agreement, after what is to be
-// measured.
+// plain is the scene of an election: it ends at its instant, or with agreement, after what
+// is to be measured.
 type plain struct{}
 
 func (plain) plan(*Coordinator) []Instruction        { return nil }
@@ -202,6 +202,7 @@ func (plain) told() bool                             { return true }
 func (plain) served(*Coordinator) bool               { return false }
 func (plain) quiet(d *Coordinator, now time.Duration, activity uint64, _ bool) {
 	switch {
+	case d.ends > 0:
 	case now < d.last:
 		d.out = append(d.out, Instruction{At: d.last, Do: fault.Alarm})
 	case d.settled():

@@ -38,6 +38,5 @@ func init() {
 				return s.Scenario.Think.Draw(s.workload(id, incarnation, k))
 			},
 		},
-		scene: func() scene { return loaded{} },
 	})
 }

@@ -37,7 +37,6 @@ func init() {
 			}
 			return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
 		},
-		scene: func() scene { return loaded{} },
 	})
 }
 

@@ -24,7 +24,6 @@ func init() {
 		Takes: func(p *Plan, _ time.Duration) time.Duration {
 			return max(p.Scenario.Duration, p.count()*p.cycle())
 		},
-		scene: func() scene { return loaded{} },
 	})
 }
 

@@ -56,10 +56,7 @@ func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
 			d.last = max(d.last, i.At)
 		}
 	}
-	switch {
-	case s.Until > 0:
-		out = append(out, Instruction{At: s.Until, Do: fault.Finish})
-	case d.setup.Alg.Spec.Perpetual && d.last > 0: // what it is to come to may be there before
+	if d.ends == 0 && d.setup.Alg.Spec.Perpetual && d.last > 0 { // what it is to come to may be there before
 		out = append(out, Instruction{At: d.last + 1, Do: fault.Strike})
 	}
 	return out
@@ -108,7 +105,7 @@ func (c *scriptedScene) quiet(d *Coordinator, now time.Duration, activity uint64
 		return
 	}
 	switch {
-	case d.setup.Scenario.Until > 0:
+	case d.ends > 0:
 	case now < d.last:
 		d.out = append(d.out, Instruction{At: d.last, Do: fault.Alarm})
 	case idle && len(c.lines) == 0:
