@@ -70,6 +70,7 @@ type Table struct {
 	Empty     string // what people read if there are no rows; "": nothing
 	Terms     bool   // a list of words and what they mean: the first column, and prose in the others
 	DropEmpty bool   // people do not see columns without a value
+	Main      bool   // it is what formats of one table have; none is: the first
 	// Only is who needs it: programs may want in one table what people read in several.
 	Only Readers
 }
@@ -80,6 +81,8 @@ type Column struct {
 	Head string // for people; "": the name
 	Kind Kind
 	Unit string // "": none
+	// Digits is how many decimals numbers have in CSV; 0: as many as they need.
+	Digits int
 	// Only is who needs it; Everybody, unless it is the long or the short form of another.
 	Only Readers
 }
@@ -110,10 +113,13 @@ const (
 	Everybody Readers = iota
 	People
 	Programs
+	Nested // of the programs those that read JSON, which has room for lists in a row
 )
 
 // For says whether a column is for these readers.
-func (c *Column) For(r Readers) bool { return c.Only == Everybody || c.Only == r }
+func (c *Column) For(r Readers) bool {
+	return c.Only == Everybody || c.Only == r || r == Nested && c.Only == Programs
+}
 
 func (c *Column) head() string {
 	if c.Head != "" {

@@ -23,7 +23,7 @@ func Formats() []Format {
 	return []Format{
 		{"text", "for a terminal", "txt", writeText},
 		{"json", "for programs: everything, with the notes", "json", writeJSON},
-		{"csv", "the first table, for a spreadsheet", "csv", writeCSV},
+		{"csv", "the main table, for a spreadsheet", "csv", writeCSV},
 		{"markdown", "for a forge or a wiki", "md", writeMarkdown},
 		{"latex", "tables for booktabs", "tex", writeLatex},
 		{"junit", "a test report in XML", "xml", writeJUnit},

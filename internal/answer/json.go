@@ -70,7 +70,7 @@ func writeJSON(w io.Writer, d *Document) error {
 }
 
 func (t *Table) columns() (all []column) {
-	for _, i := range t.places(Programs) {
+	for _, i := range t.places(Nested) {
 		c := &t.Columns[i]
 		all = append(all, column{c.Name, c.Kind, c.Unit})
 	}
@@ -81,7 +81,7 @@ func (t *Table) rows() []map[string]any {
 	rows := []map[string]any{}
 	for _, row := range t.Rows {
 		one := map[string]any{}
-		for _, i := range t.places(Programs) {
+		for _, i := range t.places(Nested) {
 			one[t.Columns[i].Name] = value(row[i])
 		}
 		rows = append(rows, one)

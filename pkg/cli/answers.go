@@ -9,6 +9,15 @@ import (
 	"github.com/conclave-bench/conclave/internal/answer"
 )
 
+// writeDocument writes a document to a file, beside what the command prints.
+func writeDocument(path, format string, d *answer.Document) error {
+	var text bytes.Buffer
+	if err := answer.Named(format).Write(&text, d); err != nil {
+		return err
+	}
+	return writeWhole(path, text.Bytes())
+}
+
 // answering completes a command that answers with a document: its flags choose the format, and
 // its exit code is that of the document.
 func (s *streams) answering(c *cobra.Command,

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -15,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/atlas"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -35,7 +33,7 @@ type atlasFlags struct {
 	timeOut                    time.Duration
 	params, set                []string
 	csv, svg                   string
-	quiet, json                bool
+	quiet                      bool
 }
 
 // What an elector without a file is given: a time-out of atlasTimeOut, heartbeats five times
@@ -74,7 +72,6 @@ changed is a change of the algorithm. docs/atlas.md has the definitions.
   bench atlas raft --processes 4 --params pre_vote=true --svg atlas.svg
   bench atlas raft bully --graph chained --graph quorum-loss`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return s.atlas(&f, args) },
 	}
 	flags := c.Flags()
 	flags.IntVar(&f.processes, "processes", 0, "draw graphs of `N` processes (default: 5, or what FILE says)")
@@ -95,9 +92,8 @@ changed is a change of the algorithm. docs/atlas.md has the definitions.
 	flags.StringVar(&f.csv, "csv", "", "write a row for each graph to `FILE`")
 	flags.StringVar(&f.svg, "svg", "", "draw all graphs, each in the colour of its class, to `FILE`")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
-	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
 	choices(c, "outage", services)
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) { return s.atlas(&f, args) })
 }
 
 // A surveyed is an elector with what came of it.
@@ -108,26 +104,24 @@ type surveyed struct {
 	graphs  []atlas.Graph
 }
 
-func (s *streams) atlas(f *atlasFlags, args []string) error {
+func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) {
 	list, err := f.electors(s, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	sum := tally{}
 	for i := range list {
 		if err := s.survey(ctx, f, &list[i], &sum); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	d := f.document(list)
+	d.End(sum.code(), meaning("atlas", sum.code()))
 	if f.csv != "" {
-		text, err := atlasCSV(list)
-		if err == nil {
-			err = writeWhole(f.csv, text)
-		}
-		if err != nil {
-			return err
+		if err := writeDocument(f.csv, "csv", d); err != nil {
+			return nil, err
 		}
 	}
 	if f.svg != "" {
@@ -136,18 +130,10 @@ func (s *streams) atlas(f *atlasFlags, args []string) error {
 			atlases[i] = list[i].Atlas
 		}
 		if err := writeWhole(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if f.json {
-		err = writeJSON(s.out, atlasJSON(list, f))
-	} else {
-		s.printAtlas(list, f)
-	}
-	if code := sum.code(); err == nil && code != Good {
-		err = exit(code)
-	}
-	return err
+	return d, nil
 }
 
 // electors are those of the arguments, with the graphs of each.
@@ -358,70 +344,101 @@ func tried(list []surveyed, f *atlasFlags) string {
 		atlas.Length, f.outage)
 }
 
-func (s *streams) printAtlas(list []surveyed, f *atlasFlags) {
-	w := s.text()
-	sum := &console.Table{}
-	sum.Column("elector", false)
-	sum.Column("processes", true)
-	sum.Column("graphs", true)
-	for _, class := range atlas.Classes {
-		sum.Column(class.Name, true)
+// document is what came of all electors.
+func (f *atlasFlags) document(list []surveyed) *answer.Document {
+	d := answer.New("atlas", "Electors in small networks")
+	d.Add(answer.Facts{{Name: "outage", Value: f.outage}, {Name: "directed", Value: f.directed}})
+	electorsOf(d, list)
+	graphsOf(d, list)
+	told, more := f.told(list)
+	if len(told.Rows) > 0 {
+		d.Say("")
+		d.Add(told)
 	}
-	sum.Column("time-out", true)
-	for i := range list {
-		x := &list[i]
-		row := []string{x.Label, strconv.Itoa(x.plan.Nodes), strconv.Itoa(len(x.Entries))}
-		for _, n := range atlas.Count(x.Entries) {
-			row = append(row, strconv.Itoa(n))
-		}
-		sum.Add(append(row, x.options.TimeOut.String())...)
-	}
-	sum.Write(w)
-	graphs, rest := f.told(list)
-	if len(graphs.Rows) > 0 {
-		fmt.Fprintln(w)
-		graphs.Write(w)
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, tried(list, f))
-	if len(graphs.Rows) > 0 {
+	d.Say("\n" + tried(list, f))
+	if len(told.Rows) > 0 {
 		spread := ""
 		if len(list) == 1 {
 			spread = "; from, to: the least and the most"
 		}
-		fmt.Fprintf(w, "share: of the second half, the mean over the seeds%s; outage: the longest, in "+
-			"time-outs\n", spread)
+		d.Say("share: of the second half, the mean over the seeds" + spread + "; outage: the longest, in " +
+			"time-outs")
 	}
-	if rest {
+	if more {
 		which := "those that have a name"
 		if len(list) == 1 {
 			which += ", and those where somebody reaches a majority and the elector does not serve"
 		}
-		fmt.Fprintf(w, "graphs above: %s; --csv and --svg have all\n", which)
+		d.Say("graphs above: " + which + "; --csv and --svg have all")
 	}
 	for _, path := range []string{f.csv, f.svg} {
 		if path != "" {
-			fmt.Fprintf(w, "results: %s\n", program.Quote(path))
+			d.Say("results: " + program.Quote(path))
+		}
+	}
+	return d
+}
+
+// electorsOf adds a row for each elector: in how many graphs it serves, flaps, and never serves.
+func electorsOf(d *answer.Document, list []surveyed) {
+	columns := []answer.Column{{Name: "elector", Kind: answer.Words}, {Name: "processes", Kind: answer.Count},
+		{Name: "graphs", Kind: answer.Count}}
+	for _, class := range atlas.Classes {
+		columns = append(columns, answer.Column{Name: class.Name, Kind: answer.Count})
+	}
+	t := d.Table("electors", append(columns, answer.Column{Name: "time_out_ms", Head: "time-out",
+		Kind: answer.Number, Unit: "ms"})...)
+	for i := range list {
+		x := &list[i]
+		row := []answer.Value{x.Label, x.plan.Nodes, len(x.Entries)}
+		for _, n := range atlas.Count(x.Entries) {
+			row = append(row, n)
+		}
+		t.Row(append(row, answer.Shown{Value: milliseconds(float64(x.options.TimeOut)),
+			Text: x.options.TimeOut.String()})...)
+	}
+}
+
+// graphsOf adds a row for each elector in each graph, for programs.
+func graphsOf(d *answer.Document, list []surveyed) {
+	number := func(name string) answer.Column {
+		return answer.Column{Name: name, Kind: answer.Number, Digits: 6}
+	}
+	t := d.Table("graphs",
+		answer.Column{Name: "elector", Kind: answer.Words}, answer.Column{Name: "graph", Kind: answer.Words},
+		answer.Column{Name: "name", Kind: answer.Words},
+		answer.Column{Name: "quorum_connected", Kind: answer.Flag},
+		answer.Column{Name: "class", Kind: answer.Words},
+		number("share"), number("share_least"), number("share_most"),
+		answer.Column{Name: "seeds", Kind: answer.Count}, answer.Column{Name: "seeds_serve", Kind: answer.Count},
+		answer.Column{Name: "seeds_never", Kind: answer.Count}, number("longest_outage"),
+		answer.Column{Name: "shares", Kind: answer.List, Only: answer.Nested}) // by seed
+	t.Only, t.Main = answer.Programs, true
+	for i := range list {
+		x := &list[i]
+		for k := range x.Entries {
+			e := &x.Entries[k]
+			serve, never := e.Seeds()
+			t.Row(x.Label, e.Graph.String(), e.Graph.Name(), e.Graph.QuorumConnected(), e.Class().String(),
+				e.Share(), slices.Min(e.Shares), slices.Max(e.Shares), len(e.Shares), serve, never, x.timeOuts(e),
+				e.Shares)
 		}
 	}
 }
 
-// told is the table of those graphs that are told one by one, and whether there are more. One
-// elector's are in the order of the atlas; several are side by side in each graph.
-func (f *atlasFlags) told(list []surveyed) (t *console.Table, more bool) {
-	t = &console.Table{}
+// told is the table of the graphs that people see, and whether there are more. One elector's
+// are in the order of the atlas; several are side by side in each graph.
+func (f *atlasFlags) told(list []surveyed) (t *answer.Table, more bool) {
 	alone := len(list) == 1
-	t.Column("graph", false)
-	if !alone {
-		t.Column("elector", false)
-	}
-	t.Column("class", false)
-	t.Column("share", true)
+	several, spread := answer.People, answer.Programs
 	if alone {
-		t.Column("from", true)
-		t.Column("to", true)
+		several, spread = spread, several
 	}
-	t.Column("outage", true)
+	t = &answer.Table{Name: "told", Only: answer.People, Columns: []answer.Column{
+		{Name: "graph", Kind: answer.Words}, {Name: "elector", Kind: answer.Words, Only: several},
+		{Name: "class", Kind: answer.Words}, {Name: "share", Kind: answer.Number},
+		{Name: "from", Kind: answer.Number, Only: spread}, {Name: "to", Kind: answer.Number, Only: spread},
+		{Name: "outage", Kind: answer.Number}}}
 	for i := range list {
 		x := &list[i]
 		for k := range x.Entries {
@@ -432,20 +449,16 @@ func (f *atlasFlags) told(list []surveyed) (t *console.Table, more bool) {
 				more = true
 				continue
 			}
-			row := []string{cmp.Or(name, e.Graph.String())}
-			if !alone {
-				row = append(row, x.Label)
-			}
-			row = append(row, e.Class().String(), atlas.Decimal(e.Share()))
-			if alone {
-				row = append(row, atlas.Decimal(slices.Min(e.Shares)), atlas.Decimal(slices.Max(e.Shares)))
-			}
-			t.Add(append(row, strconv.FormatFloat(x.timeOuts(e), 'f', 2, 64))...)
+			t.Row(cmp.Or(name, e.Graph.String()), x.Label, e.Class().String(), atlas.Decimal(e.Share()),
+				atlas.Decimal(slices.Min(e.Shares)), atlas.Decimal(slices.Max(e.Shares)),
+				strconv.FormatFloat(x.timeOuts(e), 'f', 2, 64))
 		}
 	}
 	if !alone {
-		t.Keyed(2)
-		slices.SortStableFunc(t.Rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+		t.Keys = 2
+		slices.SortStableFunc(t.Rows, func(a, b []answer.Value) int {
+			return cmp.Compare(a[0].(string), b[0].(string))
+		})
 	}
 	return t, more
 }
@@ -453,73 +466,4 @@ func (f *atlasFlags) told(list []surveyed) (t *console.Table, more bool) {
 // timeOuts is the longest outage in a graph.
 func (x *surveyed) timeOuts(e *atlas.Entry) float64 {
 	return float64(e.Worst) / float64(x.options.TimeOut)
-}
-
-// atlasColumns are those of the CSV file.
-var atlasColumns = []string{"elector", "graph", "name", "quorum_connected", "class", "share", "share_least",
-	"share_most", "seeds", "seeds_serve", "seeds_never", "longest_outage"}
-
-func atlasCSV(list []surveyed) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	rows := [][]string{atlasColumns}
-	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
-	for i := range list {
-		x := &list[i]
-		for k := range x.Entries {
-			e := &x.Entries[k]
-			serve, never := e.Seeds()
-			rows = append(rows, []string{x.Label, e.Graph.String(), e.Graph.Name(),
-				strconv.FormatBool(e.Graph.QuorumConnected()), e.Class().String(), decimal(e.Share()),
-				decimal(slices.Min(e.Shares)), decimal(slices.Max(e.Shares)), strconv.Itoa(len(e.Shares)),
-				strconv.Itoa(serve), strconv.Itoa(never), decimal(x.timeOuts(e))})
-		}
-	}
-	err := w.WriteAll(rows)
-	return b.Bytes(), err
-}
-
-// The machine's form.
-type (
-	atlasReport struct {
-		Schema   int            `json:"schema_version"`
-		Outage   string         `json:"outage"`
-		Directed bool           `json:"directed"`
-		Electors []atlasElector `json:"electors"`
-	}
-	atlasElector struct {
-		Label     string       `json:"label"`
-		Processes int          `json:"processes"`
-		TimeOut   float64      `json:"time_out_ms"`
-		Serves    int          `json:"serves"`
-		Flaps     int          `json:"flaps"`
-		Never     int          `json:"never"`
-		Graphs    []atlasGraph `json:"graphs"`
-	}
-	atlasGraph struct {
-		Graph   string    `json:"graph"`
-		Name    string    `json:"name"`
-		Quorum  bool      `json:"quorum_connected"`
-		Class   string    `json:"class"`
-		Share   float64   `json:"share"`
-		Shares  []float64 `json:"shares"` // by seed
-		Longest float64   `json:"longest_outage"`
-	}
-)
-
-func atlasJSON(list []surveyed, f *atlasFlags) atlasReport {
-	r := atlasReport{Schema: 1, Outage: f.outage, Directed: f.directed}
-	for i := range list {
-		x := &list[i]
-		n := atlas.Count(x.Entries)
-		one := atlasElector{x.Label, x.plan.Nodes, milliseconds(float64(x.options.TimeOut)),
-			n[atlas.Serves], n[atlas.Flaps], n[atlas.Never], nil}
-		for k := range x.Entries {
-			e := &x.Entries[k]
-			one.Graphs = append(one.Graphs, atlasGraph{e.Graph.String(), e.Graph.Name(),
-				e.Graph.QuorumConnected(), e.Class().String(), e.Share(), e.Shares, x.timeOuts(e)})
-		}
-		r.Electors = append(r.Electors, one)
-	}
-	return r
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -128,11 +127,7 @@ func (s *streams) rare(f *rareFlags, args []string) (*answer.Document, error) {
 	d := rareDocument(e, tails, f)
 	d.End(sum.code(), meaning("rare", sum.code()))
 	if f.csv != "" {
-		var text bytes.Buffer
-		if err := answer.Named("csv").Write(&text, d); err != nil {
-			return nil, err
-		}
-		if err := writeWhole(f.csv, text.Bytes()); err != nil {
+		if err := writeDocument(f.csv, "csv", d); err != nil {
 			return nil, err
 		}
 	}
