@@ -101,10 +101,10 @@ func TestReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := doc.Tables["cells"][0]
+	first := doc.Table("cells")[0]
 	if _, there := first["build"]; there || doc.Exit != 4 || doc.Schema != answer.Schema || first["commit"] != "0123456789" ||
-		first["downtime_ms"].(map[string]any)["low"] != 60.954 || doc.Tables["cells"][1]["p"] != nil ||
-		len(doc.Tables["others"]) != 0 || doc.Notes[0].Of[0] != "cells.downtime_ms" {
+		first["downtime_ms"].(map[string]any)["low"] != 60.954 || doc.Table("cells")[1]["p"] != nil ||
+		len(doc.Table("others")) != 0 || doc.Notes[0].Of[0] != "cells.downtime_ms" {
 		t.Errorf("JSON: %+v", doc)
 	}
 	rows, err := csv.NewReader(strings.NewReader(render("csv"))).ReadAll()

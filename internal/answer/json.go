@@ -4,27 +4,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
 // Encoded is the JSON form of a document; docs/answers.md describes it.
 type Encoded struct {
-	Schema  int                         `json:"schema_version"`
-	Verb    string                      `json:"command"`
-	Title   string                      `json:"title,omitempty"`
-	Verdict string                      `json:"verdict"`
-	Exit    int                         `json:"exit_code"`
-	Facts   map[string]any              `json:"facts,omitempty"`
-	Tables  map[string][]map[string]any `json:"tables,omitempty"`
-	Columns map[string][]column         `json:"columns,omitempty"` // of the tables
-	Notes   []note                      `json:"notes,omitempty"`
-	Text    []string                    `json:"text,omitempty"` // what people read besides
+	Schema    int            `json:"schema_version"`
+	Verb      string         `json:"command"`
+	Title     string         `json:"title"`
+	Verdict   string         `json:"verdict"`
+	Exit      int            `json:"exit_code"`
+	Facts     map[string]any `json:"facts"`
+	Tables    []EncodedTable `json:"tables"`
+	Sentences []string       `json:"sentences"`
+	Notes     []note         `json:"notes"`
+}
+
+// An EncodedTable is a table of a document.
+type EncodedTable struct {
+	Name    string           `json:"name"`
+	Title   string           `json:"title,omitempty"`
+	Columns []column         `json:"columns"`
+	Rows    []map[string]any `json:"rows"` // each has a value for every column
 }
 
 type column struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
-	Unit string `json:"unit,omitempty"`
+	Unit string `json:"unit"` // "": it has none
 }
 
 type note struct {
@@ -42,25 +50,20 @@ type estimate struct {
 
 // writeJSON renders everything that the document holds.
 func writeJSON(w io.Writer, d *Document) error {
-	out := Encoded{Schema: Schema, Verb: d.Verb, Title: d.Title, Verdict: d.Verdict, Exit: d.Exit}
+	out := Encoded{Schema: Schema, Verb: d.Verb, Title: d.Title, Verdict: d.Verdict, Exit: d.Exit,
+		Facts: map[string]any{}, Tables: []EncodedTable{}, Sentences: []string{}, Notes: []note{}}
 	for _, b := range d.For(Programs) {
 		switch b := b.(type) {
 		case Text:
-			out.Text = append(out.Text, string(b))
+			out.Sentences = append(out.Sentences, strings.TrimSpace(string(b)))
 		case Note:
 			out.Notes = append(out.Notes, note(b))
 		case Facts:
-			if out.Facts == nil {
-				out.Facts = map[string]any{}
-			}
 			for _, fact := range b {
 				out.Facts[fact.Name] = value(fact.Value)
 			}
 		case *Table:
-			if out.Tables == nil {
-				out.Tables, out.Columns = map[string][]map[string]any{}, map[string][]column{}
-			}
-			out.Tables[b.Name], out.Columns[b.Name] = b.rows(), b.columns()
+			out.Tables = append(out.Tables, EncodedTable{b.Name, b.Title, b.columns(), b.rows()})
 		}
 	}
 	e := json.NewEncoder(w)
@@ -101,6 +104,16 @@ func value(v Value) any {
 	default:
 		return v
 	}
+}
+
+// Table has the rows of the table of that name; nil: there is none.
+func (e *Encoded) Table(name string) []map[string]any {
+	for _, t := range e.Tables {
+		if t.Name == name {
+			return t.Rows
+		}
+	}
+	return nil
 }
 
 // Decode reads the JSON form.

@@ -39,7 +39,7 @@ func TestAtlas(t *testing.T) {
 	if err != nil || j.errors != "" {
 		t.Fatalf("%v: %s%s", err, j.out, j.errors)
 	}
-	x, graphs := report.Tables["electors"][0], report.Tables["graphs"]
+	x, graphs := report.Table("electors")[0], report.Table("graphs")
 	if x["serves"] != 5.0 || x["flaps"] != 0.0 || x["never"] != 1.0 || len(graphs) != 6 || len(rows) != 7 {
 		t.Errorf("%v, %d graphs, %d rows", x, len(graphs), len(rows))
 	}

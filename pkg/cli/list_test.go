@@ -20,7 +20,7 @@ func TestList_Families(t *testing.T) {
 		}
 		left = strings.Replace(left, part, "", 1)
 		text := bench(t, "list", name, "--json").want(t, Good).out
-		if d, err := answer.Decode([]byte(text)); err != nil || len(d.Tables[name]) == 0 {
+		if d, err := answer.Decode([]byte(text)); err != nil || len(d.Table(name)) == 0 {
 			t.Errorf("%s: %v: %s", name, err, text)
 		}
 		has(t, bench(t, "__complete", "list", name[:3]).out, name)

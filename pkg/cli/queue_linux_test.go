@@ -36,7 +36,7 @@ func TestQueue(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
-			if list := d.Tables["runs"]; len(list) == 1 {
+			if list := d.Table("runs"); len(list) == 1 {
 				if q = list[0]; so() {
 					return
 				}

@@ -46,7 +46,7 @@ func TestRare(t *testing.T) {
 	if err != nil || j.errors != "" {
 		t.Fatalf("%v: %s%s", err, j.out, j.errors)
 	}
-	tail := report.Tables["estimates"]
+	tail := report.Table("estimates")
 	number := func(row int, column string) float64 { return tail[row][column].(float64) }
 	for i, row := range rows[1:] {
 		for column, name := range rows[0] {
