@@ -410,7 +410,8 @@ func graphsOf(d *answer.Document, list []surveyed) {
 		answer.Column{Name: "quorum_connected", Kind: answer.Flag},
 		answer.Column{Name: "class", Kind: answer.Words},
 		number("share"), number("share_least"), number("share_most"),
-		answer.Column{Name: "seeds", Kind: answer.Count}, answer.Column{Name: "seeds_serve", Kind: answer.Count},
+		answer.Column{Name: "seeds", Kind: answer.Count},
+		answer.Column{Name: "seeds_serve", Kind: answer.Count},
 		answer.Column{Name: "seeds_never", Kind: answer.Count}, number("longest_outage"),
 		answer.Column{Name: "shares", Kind: answer.List, Only: answer.Nested}) // by seed
 	t.Only, t.Main = answer.Programs, true
@@ -420,8 +421,8 @@ func graphsOf(d *answer.Document, list []surveyed) {
 			e := &x.Entries[k]
 			serve, never := e.Seeds()
 			t.Row(x.Label, e.Graph.String(), e.Graph.Name(), e.Graph.QuorumConnected(), e.Class().String(),
-				e.Share(), slices.Min(e.Shares), slices.Max(e.Shares), len(e.Shares), serve, never, x.timeOuts(e),
-				e.Shares)
+				e.Share(), slices.Min(e.Shares), slices.Max(e.Shares), len(e.Shares), serve, never,
+				x.timeOuts(e), e.Shares)
 		}
 	}
 }
