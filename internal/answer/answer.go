@@ -221,10 +221,11 @@ func (d *Document) End(code int, verdict string) { d.Exit, d.Verdict = code, ver
 // Note appends a remark about tables or columns.
 func (d *Document) Note(text string, of ...string) { d.Add(Note{Text: text, Of: of}) }
 
-// Asides are the lines that a terminal has on standard error, behind the document.
-func (d *Document) Asides() (lines []string) {
+// Asides are the lines that a terminal has on standard error, behind the document: where that is not
+// shown there, and not all is well, also what to be careful about.
+func (d *Document) Asides(shown bool) (lines []string) {
 	for _, b := range d.Blocks {
-		if n, ok := b.(Note); ok && n.Aside {
+		if n, ok := b.(Note); ok && (n.Aside || n.Kind == Careful && !shown && d.Exit != Good) {
 			lines = append(lines, n.line())
 		}
 	}
