@@ -1,14 +1,15 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -116,7 +117,7 @@ func (o *Options) tailMetrics(m *matching, base, new *results.Table) (out []*met
 	for _, name := range names {
 		of := metric.Named(name)
 		if why := of.NotOfOperations(problem); why != "" {
-			return nil, errors.New(why)
+			return nil, answer.Mistaken("--over operations: %s", why)
 		}
 		out = append(out, of)
 	}
@@ -233,4 +234,113 @@ func (row *TailRow) ChangeText() string {
 		return text
 	}
 	return fmt.Sprintf("%s [%s]", text, strings.Join([]string{Percent(row.Low), Percent(row.High)}, ", "))
+}
+
+// Document is the comparison as an answer.
+func (r *TailReport) Document() *answer.Document {
+	d := answer.New("compare", "Conclave: all operations of "+r.Base.Path+" and of "+r.New.Path)
+	d.Began, d.Took, d.Verdict = r.New.Started, r.New.Took, "passes"
+	if len(r.Failures) > 0 {
+		d.End(answer.Missed, "fails")
+	}
+	d.Add(answer.Facts{
+		{Name: "base", Value: r.Base.Path, Line: "base: " + r.Base.String()},
+		{Name: "new", Value: r.New.Path, Line: "new:  " + r.New.String()},
+		{Name: "over", Value: experiment.OverOperations}, {Name: "confidence", Value: r.Confidence},
+		{Name: "threshold", Value: r.Threshold}, {Name: "passed", Value: d.Exit == answer.Good},
+	})
+	for _, text := range r.Failures {
+		d.Add(answer.Note{Text: text, Kind: "fails", Aside: true})
+	}
+	legend := &Legend{}
+	rows := table("rows", tailColumns(legend), r.Rows)
+	rows.Keys, rows.Main = 2, true
+	d.Add(answer.Text(""), rows)
+	text := fmt.Sprintf("\nfigures: %s\n"+
+		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
+		"worse, better: the interval leaves out 0, and the change is more than %s", TailNote,
+		100*r.Confidence, Share(r.Threshold))
+	d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
+	paired := 0
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Paired {
+			paired++
+		}
+		d.Checks = append(d.Checks, answer.Check{Group: row.Stat + " of " + row.Metric, Name: row.Cell,
+			Failure: row.Failure, Kind: "Regression", Failed: true})
+	}
+	if paired > 0 {
+		d.Say(fmt.Sprintf("trials of equal seeds were drawn together (rows: %d)", paired))
+	}
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Why != "" {
+			d.Say(fmt.Sprintf("n/a: %s: %v", row.Cell, row))
+		}
+	}
+	for _, text := range r.Notes {
+		d.Note(text)
+	}
+	return d
+}
+
+// tailColumns are those of a row, whose figures the legend explains.
+func tailColumns(legend *Legend) []column[TailRow] {
+	figure := func(t *stats.Tail) answer.Value {
+		return answer.Shown{Value: answer.Estimate{Value: t.Value, Low: t.Low, High: t.High, N: t.N - t.Censored,
+			Censored: t.Censored}, Text: legend.Tail(t)}
+	}
+	of := func(name string, side func(*TailRow) *stats.Tail) []column[TailRow] {
+		return []column[TailRow]{
+			datum(answer.Count, name+"_operations", func(row *TailRow) answer.Value { return side(row).N }),
+			datum(answer.Count, name+"_trials", func(row *TailRow) answer.Value { return side(row).Groups }),
+			datum(answer.Number, name+"_design_effect", func(row *TailRow) answer.Value { return side(row).Effect }),
+			datum(answer.Number, name+"_clock_doubt_ms", func(row *TailRow) answer.Value {
+				return doubtMS(side(row).Doubtful())
+			}),
+		}
+	}
+	base := func(row *TailRow) *stats.Tail { return &row.Base }
+	fresh := func(row *TailRow) *stats.Tail { return &row.New }
+	return slices.Concat([]column[TailRow]{
+		word(answer.Words, "cell", "", func(row *TailRow) answer.Value { return row.Cell }),
+		word(answer.Words, "figure", "", func(row *TailRow) answer.Value { return row.Stat + " of " + row.Metric }),
+		word(answer.Figure, "base", "", func(row *TailRow) answer.Value { return figure(&row.Base) }),
+		word(answer.Figure, "new", "", func(row *TailRow) answer.Value { return figure(&row.New) }),
+		word(answer.Number, "change", "", func(row *TailRow) answer.Value {
+			return answer.Shown{Value: row.Change, Text: row.ChangeText()}
+		}),
+		word(answer.Words, "verdict", "", func(row *TailRow) answer.Value { return string(row.Verdict) }),
+		saying("operations", "", func(row *TailRow) answer.Value {
+			return besides(tailSize(&row.Base), tailSize(&row.New))
+		}),
+		saying("effect", "design effect", func(row *TailRow) answer.Value {
+			return besides(Number(row.Base.Effect), Number(row.New.Effect))
+		}),
+		datum(answer.Map, "design", func(row *TailRow) answer.Value { return metric.ByName(row.Design) }),
+		datum(answer.Words, "metric", func(row *TailRow) answer.Value { return row.Metric }),
+		datum(answer.Words, "stat", func(row *TailRow) answer.Value { return row.Stat }),
+		datum(answer.Number, "change_low", func(row *TailRow) answer.Value { return row.Low }),
+		datum(answer.Number, "change_high", func(row *TailRow) answer.Value { return row.High }),
+		datum(answer.Flag, "paired", func(row *TailRow) answer.Value { return row.Paired }),
+		datum(answer.Words, "why", func(row *TailRow) answer.Value { return row.Why }),
+		datum(answer.Flag, "failed", func(row *TailRow) answer.Value { return row.Failure != "" }),
+	}, of("base", base), of("new", fresh))
+}
+
+// tailSize is how many operations in how many trials.
+func tailSize(t *stats.Tail) string {
+	text := fmt.Sprintf("%d in %d trials", t.N, t.Groups)
+	if t.Censored > 0 {
+		text += fmt.Sprintf(" (%d pending)", t.Censored)
+	}
+	return text
+}
+
+// besides are two texts, once if they are one.
+func besides(a, b string) string {
+	if a == b {
+		return a
+	}
+	return a + ", " + b
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -129,7 +130,7 @@ func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) 
 		for i := range list {
 			atlases[i] = list[i].Atlas
 		}
-		if err := writeWhole(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
+		if err := files.Write(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -236,7 +237,7 @@ func (t *tuned) missing() (n int) {
 func (t *tuned) write(argv []string) error {
 	table, err := tune.CSV(t.found)
 	if err == nil {
-		err = writeWhole(filepath.Join(t.dir, tunePoints), table)
+		err = files.Write(filepath.Join(t.dir, tunePoints), table)
 	}
 	if err != nil {
 		return err
@@ -246,7 +247,7 @@ func (t *tuned) write(argv []string) error {
 		"elections per hour. Found by:\n# %s\n", compare.Number(t.options.Budget), strings.Join(argv, " ")))
 	if yaml != nil && err == nil {
 		t.files = append(t.files, tuneExperiment)
-		err = writeWhole(filepath.Join(t.dir, tuneExperiment), yaml)
+		err = files.Write(filepath.Join(t.dir, tuneExperiment), yaml)
 	}
 	if err != nil {
 		return err
