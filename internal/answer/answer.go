@@ -27,6 +27,8 @@ type Document struct {
 	// Began and Took are of what was judged, for test reports; zero: unknown.
 	Began time.Time
 	Took  time.Duration
+	// Last is what a terminal ends with; "": nothing. Pages have the title and the verdict.
+	Last string
 }
 
 // A Block is a part of a Document.

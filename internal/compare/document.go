@@ -138,7 +138,7 @@ func (r *Report) Document() *answer.Document {
 	for i, text := range r.remarks() {
 		d.Add(answer.Note{Text: text, Line: fmt.Sprintf("[%d] %s", i+1, text)})
 	}
-	d.Say(r.conclusion())
+	d.Last = r.conclusion()
 	r.details(d)
 	r.checks(d)
 	return d
@@ -186,8 +186,11 @@ func (r *Report) details(d *answer.Document) {
 	all.Main, all.Fold, all.Below = true, "all figures", strings.Join(r.legend(r.Rows), "\n")
 	d.Add(all)
 	t := d.Table("geomeans", answer.Columns(answer.Everybody, "metric cells:count change:number")...)
-	t.Fold = "geometric means over all cells"
+	t.Fold, t.Only = "geometric means over all cells", answer.Programs
 	for _, g := range r.Geomeans {
+		if g.Cells > 1 && g.Change != 0 {
+			t.Only = answer.Everybody
+		}
 		t.Row(g.Metric, g.Cells, answer.Shown{Value: g.Change, Text: Percent(g.Change)})
 	}
 	t = d.Table("machines", answer.Columns(answer.Everybody, "design:map metric host n_base:count "+
