@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,6 +27,8 @@ type Document struct {
 	// Began and Took are of what was judged, for test reports; zero: unknown.
 	Began time.Time
 	Took  time.Duration
+	// Last is what a terminal ends with; "": nothing. Pages have the title and the verdict.
+	Last string
 }
 
 // A Block is a part of a Document.
@@ -271,4 +274,15 @@ func (t *Table) places(r Readers) (at []int) {
 		}
 	}
 	return at
+}
+
+// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p" has their names,
+// kinds (words, if none is said) and heads.
+func Columns(only Readers, line string) (all []Column) {
+	for _, word := range strings.Fields(line) {
+		parts := append(strings.Split(word, ":"), "", "")
+		head := strings.ReplaceAll(parts[2], "_", " ")
+		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
+	}
+	return all
 }

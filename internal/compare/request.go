@@ -90,15 +90,16 @@ func ReadWhere(where []string) (out []metric.Field, err error) {
 func (q *Request) tails() error {
 	if q.Over != experiment.OverOperations {
 		if q.Stat != "" {
-			return answer.Mistaken("--stat %s: means something with --over operations alone; trials are compared "+
-				"in all their values", q.Stat)
+			return answer.Mistaken("--stat %s: means something with --over operations alone; trials are "+
+				"compared in all their values", q.Stat)
 		}
 		return nil
 	}
 	q.Stat = cmp.Or(q.Stat, DefaultTail)
 	switch {
 	case q.Strict:
-		return answer.Mistaken("--strict with --over operations: it is about counts of trials; leave one of them out")
+		return answer.Mistaken("--strict with --over operations: it is about counts of trials; leave one " +
+			"of them out")
 	case q.Prove != "":
 		return answer.Mistaken("--prove with --over operations: it is about trials; read the interval of " +
 			"the change, or leave one of them out")

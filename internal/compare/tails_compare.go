@@ -253,9 +253,7 @@ func (r *TailReport) Document() *answer.Document {
 		d.Add(answer.Note{Text: text, Kind: "fails", Aside: true})
 	}
 	legend := &Legend{}
-	rows := table("rows", tailColumns(legend), r.Rows)
-	rows.Keys, rows.Main = 2, true
-	d.Add(answer.Text(""), rows)
+	d.Add(answer.Text(""), r.table(legend))
 	text := fmt.Sprintf("\nfigures: %s\n"+
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
 		"worse, better: the interval leaves out 0, and the change is more than %s", TailNote,
@@ -284,48 +282,29 @@ func (r *TailReport) Document() *answer.Document {
 	return d
 }
 
-// tailColumns are those of a row, whose figures the legend explains.
-func tailColumns(legend *Legend) []column[TailRow] {
+// table is that of the rows, whose figures the legend explains.
+func (r *TailReport) table(legend *Legend) *answer.Table {
+	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Columns: slices.Concat(
+		answer.Columns(answer.Everybody, "cell figure base:figure new:figure change:number verdict"),
+		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
+		answer.Columns(answer.Nested, "design:map"),
+		answer.Columns(answer.Programs, "metric stat change_low:number change_high:number paired:flag why "+
+			"failed:flag base_operations:count base_trials:count base_design_effect:number base_clock_doubt_ms:"+
+			"number new_operations:count new_trials:count new_design_effect:number new_clock_doubt_ms:number"))}
 	figure := func(t *stats.Tail) answer.Value {
-		return answer.Shown{Value: answer.Estimate{Value: t.Value, Low: t.Low, High: t.High, N: t.N - t.Censored,
-			Censored: t.Censored}, Text: legend.Tail(t)}
+		return answer.Shown{Text: legend.Tail(t), Value: answer.Estimate{Value: t.Value, Low: t.Low,
+			High: t.High, N: t.N - t.Censored, Censored: t.Censored}}
 	}
-	of := func(name string, side func(*TailRow) *stats.Tail) []column[TailRow] {
-		return []column[TailRow]{
-			datum(answer.Count, name+"_operations", func(row *TailRow) answer.Value { return side(row).N }),
-			datum(answer.Count, name+"_trials", func(row *TailRow) answer.Value { return side(row).Groups }),
-			datum(answer.Number, name+"_design_effect", func(row *TailRow) answer.Value { return side(row).Effect }),
-			datum(answer.Number, name+"_clock_doubt_ms", func(row *TailRow) answer.Value {
-				return doubtMS(side(row).Doubtful())
-			}),
-		}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		a, b := &row.Base, &row.New
+		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
+			answer.Shown{Value: row.Change, Text: row.ChangeText()}, string(row.Verdict),
+			besides(tailSize(a), tailSize(b)), besides(Number(a.Effect), Number(b.Effect)),
+			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,
+			row.Failure != "", a.N, a.Groups, a.Effect, a.Doubtful(), b.N, b.Groups, b.Effect, b.Doubtful())
 	}
-	base := func(row *TailRow) *stats.Tail { return &row.Base }
-	fresh := func(row *TailRow) *stats.Tail { return &row.New }
-	return slices.Concat([]column[TailRow]{
-		word(answer.Words, "cell", "", func(row *TailRow) answer.Value { return row.Cell }),
-		word(answer.Words, "figure", "", func(row *TailRow) answer.Value { return row.Stat + " of " + row.Metric }),
-		word(answer.Figure, "base", "", func(row *TailRow) answer.Value { return figure(&row.Base) }),
-		word(answer.Figure, "new", "", func(row *TailRow) answer.Value { return figure(&row.New) }),
-		word(answer.Number, "change", "", func(row *TailRow) answer.Value {
-			return answer.Shown{Value: row.Change, Text: row.ChangeText()}
-		}),
-		word(answer.Words, "verdict", "", func(row *TailRow) answer.Value { return string(row.Verdict) }),
-		saying("operations", "", func(row *TailRow) answer.Value {
-			return besides(tailSize(&row.Base), tailSize(&row.New))
-		}),
-		saying("effect", "design effect", func(row *TailRow) answer.Value {
-			return besides(Number(row.Base.Effect), Number(row.New.Effect))
-		}),
-		datum(answer.Map, "design", func(row *TailRow) answer.Value { return metric.ByName(row.Design) }),
-		datum(answer.Words, "metric", func(row *TailRow) answer.Value { return row.Metric }),
-		datum(answer.Words, "stat", func(row *TailRow) answer.Value { return row.Stat }),
-		datum(answer.Number, "change_low", func(row *TailRow) answer.Value { return row.Low }),
-		datum(answer.Number, "change_high", func(row *TailRow) answer.Value { return row.High }),
-		datum(answer.Flag, "paired", func(row *TailRow) answer.Value { return row.Paired }),
-		datum(answer.Words, "why", func(row *TailRow) answer.Value { return row.Why }),
-		datum(answer.Flag, "failed", func(row *TailRow) answer.Value { return row.Failure != "" }),
-	}, of("base", base), of("new", fresh))
+	return t
 }
 
 // tailSize is how many operations in how many trials.

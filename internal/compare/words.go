@@ -57,7 +57,8 @@ func (row *Row) changeText() (change, interval string) {
 		if n == 1 {
 			verb = "has"
 		}
-		return fmt.Sprintf("%d of %s %s no value%s", n, console.Plural(row.Pairs, "trial", "trials"), verb, of)
+		return fmt.Sprintf("%d of %s %s no value%s", n, console.Plural(row.Pairs, "trial", "trials"), verb,
+			of)
 	}
 	switch base, new := row.Base, row.New; {
 	case new.N+new.Censored == 0:

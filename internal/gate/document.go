@@ -57,6 +57,7 @@ func (g *gate) document() *answer.Document {
 			}
 			below = append(below, b)
 		}
+		below = append(below, answer.Text(p.compared.Last))
 	}
 	for _, p := range g.parts {
 		if p.compared != nil {
@@ -67,7 +68,7 @@ func (g *gate) document() *answer.Document {
 		}
 	}
 	d.Add(below...)
-	d.Say("\n" + meaning + "\ncomparison: " + markdown + ", " + junit)
+	d.Last = "\n" + meaning + "\ncomparison: " + markdown + ", " + junit
 	return d
 }
 

@@ -218,8 +218,8 @@ func (g *gate) try(ctx context.Context, file string) error {
 	return nil
 }
 
-// before is the file that the base runs in place of one: the same, or, if it does not know what that asks
-// for, its own of that name. "": none; head is judged alone.
+// before is the file that the base runs in place of one: the same, or, if it does not know what that
+// asks for, its own of that name. "": none; head is judged alone.
 func (g *gate) before(ctx context.Context, file string) string {
 	if g.base.program == "" {
 		return ""
@@ -238,8 +238,8 @@ func (g *gate) before(ctx context.Context, file string) string {
 	return before
 }
 
-// run has a side run an experiment, which is at a path, and returns the folder; "": it could not, which is
-// said. What is wrong with head is said; the base is what it is.
+// run has a side run an experiment, which is at a path, and returns the folder; "": it could not, which
+// is said. What is wrong with head is said; the base is what it is.
 func (g *gate) run(ctx context.Context, side *party, file, at string, seed uint64) (string, error) {
 	ran := &run{}
 	said, err := side.ask(ctx, ran, "run", at, "--out", filepath.Join(g.Out, side.name), "--set",
@@ -371,7 +371,8 @@ func (g *gate) last() string {
 }
 
 // graver are exit codes, the gravest first; those of interruptions come before.
-var graver = []int{answer.CouldNotRun, answer.Usage, answer.Violated, answer.Missed, answer.Incomplete, answer.Good}
+var graver = []int{answer.CouldNotRun, answer.Usage, answer.Violated, answer.Missed, answer.Incomplete,
+	answer.Good}
 
 // raise makes code the gate's unless that is a graver one.
 func (g *gate) raise(code int) {

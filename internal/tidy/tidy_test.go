@@ -105,8 +105,11 @@ var table = []struct {
 		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
 	}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
-		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},
-	{"internal/report", []string{
+		"internal/stats", "pkg/experiment", "pkg/results", "internal/program",
+		"internal/answer", "internal/console", "internal/files"}},
+	{"internal/gate", []string{"internal/answer", "internal/commits", "internal/compare", "internal/files",
+		"internal/proc", "internal/program", "internal/transport", "pkg/results"}},
+	{"internal/report", []string{"internal/console",
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",

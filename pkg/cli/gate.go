@@ -48,9 +48,11 @@ reproduce what broke name them.
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		switch {
 		case q.Base == "":
-			return nil, usage("bench gate: want --base, the branch or commit to compare with, as --base origin/main")
+			return nil, usage("bench gate: want --base, the branch or commit to compare with, as " +
+				"--base origin/main")
 		case len(args) == 0:
-			return nil, usage("bench gate: want FILE, an experiment, as bench gate --base %s configs/ci.yaml", q.Base)
+			return nil, usage("bench gate: want FILE, an experiment, as bench gate --base %s configs/ci.yaml",
+				q.Base)
 		case q.Turns < 1:
 			return nil, usage("--turns %d, want 1 or more", q.Turns)
 		}
