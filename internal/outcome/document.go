@@ -45,7 +45,9 @@ func (o *Outcome) Document(verb string) *answer.Document {
 	o.judged(d)
 	o.failures(d)
 	if o.Tally.Err != nil {
-		aside := func(text string) { d.Add(answer.Note{Kind: "interrupted", Text: text, Line: text, Aside: true}) }
+		aside := func(text string) {
+			d.Add(answer.Note{Kind: "interrupted", Text: text, Line: text, Aside: true})
+		}
 		aside(o.Tally.Err.Error())
 		aside(fmt.Sprintf("%s are kept; go on with: %s", Progress(e, o.finished, o.Stopping.Planned()),
 			program.Command(append([]string{"run", "--resume", o.Dir}, o.Again...)...)))
@@ -83,51 +85,15 @@ func Progress(e *experiment.Experiment, finished, planned int) string {
 // experimenter looks at first. The notes explain the figures.
 func (o *Outcome) table(d *answer.Document) (notes []string) {
 	e, rule, legend := o.Experiment, o.Stopping.Record(), &compare.Legend{}
-	t := d.Table("cells", answer.Column{Name: "cell", Kind: answer.Count, Only: answer.Programs},
-		answer.Column{Name: "label", Head: "algorithm", Kind: answer.Words})
-	varies := Varying(e)
-	t.Main, t.Keys = true, 1
-	var design []int // columns of the experiment
-	for i, name := range e.Columns {
-		if name == "label" {
-			continue
-		}
-		c := answer.Column{Name: name, Kind: answer.Words, Only: answer.Programs}
-		if slices.Contains(varies, name) {
-			c.Only = answer.Everybody
-			t.Keys++
-		}
-		if !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			return !console.IsNumber(c.Design[i].Value)
-		}) {
-			c.Kind = answer.Number
-		}
-		design, t.Columns = append(design, i), append(t.Columns, c)
-	}
-	t.Columns = append(t.Columns, answer.Column{Name: "n", Kind: answer.Count})
-	for _, m := range o.Metrics {
-		t.Columns = append(t.Columns, answer.Column{Name: m, Kind: answer.Figure, Unit: string(metric.Named(m).Unit)})
-	}
-	if rule != nil {
-		t.Columns = append(t.Columns, answer.Column{Name: "until", Kind: answer.Words})
-	}
-	t.Columns = append(t.Columns, answer.Column{Name: "trials", Kind: answer.Words},
-		answer.Column{Name: "in_model", Kind: answer.Flag, Only: answer.Programs})
-	for _, status := range trace.Statuses() {
-		t.Columns = append(t.Columns, answer.Column{Name: "trials_" + string(status), Kind: answer.Count,
-			Only: answer.Programs})
-	}
-	t.Columns = append(t.Columns, answer.Column{Name: "marked", Kind: answer.Count, Only: answer.Programs})
-	for i := range asides {
-		t.Columns = append(t.Columns, answer.Column{Name: strings.ReplaceAll(asides[i].name, " ", "_"),
-			Kind: answer.Count, Only: answer.Programs})
-	}
-	beyond := false
+	t, beyond := d.Table("cells", o.columns()...), false
+	t.Main, t.Keys = true, 1+len(Varying(e))
 	for i := range o.cells {
 		c, cell := &o.cells[i], &e.Cells[i]
 		row := []answer.Value{cell.Number, cell.Label}
-		for _, i := range design {
-			row = append(row, designValue(cell.Design[i].Value))
+		for i, name := range e.Columns {
+			if name != "label" {
+				row = append(row, designValue(cell.Design[i].Value))
+			}
 		}
 		row = append(row, c.statuses[trace.OK])
 		for _, m := range o.Metrics {
@@ -162,6 +128,48 @@ func (o *Outcome) table(d *answer.Document) (notes []string) {
 	return notes
 }
 
+// columns are those of the table: people see of the design what varies.
+func (o *Outcome) columns() []answer.Column {
+	e := o.Experiment
+	programs := func(name string, kind answer.Kind) answer.Column {
+		return answer.Column{Name: name, Kind: kind, Only: answer.Programs}
+	}
+	out := []answer.Column{programs("cell", answer.Count),
+		{Name: "label", Head: "algorithm", Kind: answer.Words}}
+	varies := Varying(e)
+	for i, name := range e.Columns {
+		if name == "label" {
+			continue
+		}
+		c := programs(name, answer.Number)
+		if slices.Contains(varies, name) {
+			c.Only = answer.Everybody
+		}
+		if slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
+			return !console.IsNumber(c.Design[i].Value)
+		}) {
+			c.Kind = answer.Words
+		}
+		out = append(out, c)
+	}
+	out = append(out, answer.Column{Name: "n", Kind: answer.Count})
+	for _, m := range o.Metrics {
+		out = append(out, answer.Column{Name: m, Kind: answer.Figure, Unit: string(metric.Named(m).Unit)})
+	}
+	if o.Stopping.Record() != nil {
+		out = append(out, answer.Column{Name: "until", Kind: answer.Words})
+	}
+	out = append(out, answer.Column{Name: "trials", Kind: answer.Words}, programs("in_model", answer.Flag))
+	for _, status := range trace.Statuses() {
+		out = append(out, programs("trials_"+string(status), answer.Count))
+	}
+	out = append(out, programs("marked", answer.Count))
+	for i := range asides {
+		out = append(out, programs(strings.ReplaceAll(asides[i].name, " ", "_"), answer.Count))
+	}
+	return out
+}
+
 // designValue is a value of the design, a number where it is one.
 func designValue(text string) answer.Value {
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
@@ -184,9 +192,7 @@ func (o *Outcome) rule(d *answer.Document, rule *results.Stopping) {
 	d.Add(answer.Facts{{Name: "until_metric", Value: rule.Metric}, {Name: "until_ci", Value: rule.CI},
 		{Name: "until_confidence", Value: rule.Confidence}, {Name: "until_anytime", Value: rule.Anytime},
 		{Name: "until_min", Value: rule.Min}, {Name: "until_max", Value: rule.Max}})
-	t := d.Table("stopping", answer.Column{Name: "cell", Kind: answer.Count},
-		answer.Column{Name: "repetitions", Kind: answer.Count}, answer.Column{Name: "stopped", Kind: answer.Words},
-		answer.Column{Name: "half_width", Kind: answer.Number})
+	t := d.Table("stopping", answer.Columns("cell count", "repetitions count", "stopped", "half_width number")...)
 	t.Only = answer.Programs
 	for _, c := range rule.Cells {
 		t.Row(c.Cell, c.Repetitions, c.Stopped, pointed(c.HalfWidth))
@@ -252,21 +258,17 @@ func (o *Outcome) rank(d *answer.Document) {
 	if more > 0 {
 		d.Say(fmt.Sprintf("  and %d more: %s", more, program.Command("report", o.Dir)))
 	}
-	number := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Number} }
-	t := d.Table("ranking", answer.Column{Name: "metric", Kind: answer.Words},
-		answer.Column{Name: "place", Kind: answer.Map}, answer.Column{Name: "slower", Kind: answer.Words},
-		answer.Column{Name: "faster", Kind: answer.Words}, answer.Column{Name: "shown", Kind: answer.Flag},
-		answer.Column{Name: "same_luck", Kind: answer.Flag}, answer.Column{Name: "n", Kind: answer.Count},
-		number("ratio"), number("difference"), number("ci_low"), number("ci_high"), number("p"),
-		number("clock_doubt_ms"), answer.Column{Name: "text", Kind: answer.Words})
+	t := d.Table("ranking", answer.Columns("metric", "place map", "slower", "faster", "shown flag",
+		"same_luck flag", "n count", "ratio number", "difference number", "ci_low number", "ci_high number",
+		"p number", "clock_doubt_ms number", "text")...)
 	t.Only = answer.Programs
 	for _, duel := range r.Duels {
 		ratio, apart := answer.Value(duel.Ratio), answer.Value(nil)
 		if duel.Apart {
 			ratio, apart = apart, ratio
 		}
-		t.Row(r.Metric.Name, metric.ByName(duel.Place), duel.Slow, duel.Fast, duel.Shown(), duel.Paired, duel.N,
-			ratio, apart, duel.Low, duel.High, duel.Adjusted, doubtful(duel.Doubt), duel.String())
+		t.Row(r.Metric.Name, metric.ByName(duel.Place), duel.Slow, duel.Fast, duel.Shown(), duel.Paired,
+			duel.N, ratio, apart, duel.Low, duel.High, duel.Adjusted, doubtful(duel.Doubt), duel.String())
 	}
 	d.Add(answer.Facts{{Name: "ranking_tests", Value: r.Tests}})
 	for _, text := range r.Notes {
@@ -287,11 +289,9 @@ func (o *Outcome) variance(d *answer.Document) {
 	if len(o.spreads) == 0 {
 		return
 	}
-	number := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Number} }
-	count := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Count} }
-	t := d.Table("variance", answer.Column{Name: "metric", Kind: answer.Words}, count("cells"), count("rounds"),
-		count("trials"), number("between_rounds"), number("ci_low"), number("ci_high"), number("round_ms"),
-		number("trial_ms"), count("best_trials"))
+	t := d.Table("variance", answer.Columns("metric", "cells count", "rounds count", "trials count",
+		"between_rounds number", "ci_low number", "ci_high number", "round_ms number", "trial_ms number",
+		"best_trials count")...)
 	t.Only = answer.Programs
 	for _, s := range o.spreads {
 		var best answer.Value
@@ -318,16 +318,15 @@ func (o *Outcome) judged(d *answer.Document) {
 	}
 	o.trials(d, "violations", o.Violations)
 	o.overOperations(d)
-	t := d.Table("thresholds_missed", answer.Column{Name: "cell", Kind: answer.Count},
-		answer.Column{Name: "metric", Kind: answer.Words}, answer.Column{Name: "stat", Kind: answer.Words},
-		answer.Column{Name: "value", Kind: answer.Number}, answer.Column{Name: "text", Kind: answer.Words})
+	t := d.Table("thresholds_missed", answer.Columns("cell count", "metric", "stat", "value number", "text")...)
 	t.Only = answer.Programs
 	for _, m := range o.misses {
 		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.String())
 		d.Add(answer.Note{Kind: "threshold", Text: m.String()})
 	}
 	if more := o.Tally.Violations - len(o.Violations); more > 0 {
-		d.Say(fmt.Sprintf("and %s with status violation in trials.csv", report.Plural(more, "more trial", "more")))
+		d.Say(fmt.Sprintf("and %s with status violation in trials.csv",
+			report.Plural(more, "more trial", "more")))
 	}
 }
 
@@ -338,11 +337,9 @@ func (o *Outcome) overOperations(d *answer.Document) {
 	if len(o.held) == 0 {
 		return
 	}
-	number := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Number} }
-	count := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Count} }
-	t := d.Table("over_operations", count("cell"), answer.Column{Name: "metric", Kind: answer.Words},
-		answer.Column{Name: "stat", Kind: answer.Words}, number("value"), number("ci_low"), number("ci_high"),
-		count("operations"), count("pending"), count("trials"), number("design_effect"), number("clock_doubt_ms"))
+	t := d.Table("over_operations", answer.Columns("cell count", "metric", "stat", "value number",
+		"ci_low number", "ci_high number", "operations count", "pending count", "trials count",
+		"design_effect number", "clock_doubt_ms number")...)
 	t.Only = answer.Programs
 	for i := range o.held {
 		h, tail := &o.held[i], &o.held[i].Tail
@@ -350,8 +347,8 @@ func (o *Outcome) overOperations(d *answer.Document) {
 		if h.Quantile() {
 			low, high = tail.Low, tail.High
 		}
-		t.Row(h.Number, h.Threshold.Metric, h.Threshold.Stat, h.Value, low, high, tail.N, tail.Censored, tail.Groups,
-			tail.Effect, doubtful(stats.Doubtful(h.Value, tail.Doubt)))
+		t.Row(h.Number, h.Threshold.Metric, h.Threshold.Stat, h.Value, low, high, tail.N, tail.Censored,
+			tail.Groups, tail.Effect, doubtful(stats.Doubtful(h.Value, tail.Doubt)))
 		d.Add(answer.Note{Kind: "over operations", Text: h.String(), Of: []string{"over_operations"}})
 	}
 }
@@ -384,8 +381,7 @@ func (o *Outcome) failures(d *answer.Document) {
 
 // trials adds some trials, for programs.
 func (o *Outcome) trials(d *answer.Document, name string, list []results.Trial) {
-	t := d.Table(name, answer.Column{Name: "trial", Kind: answer.Count}, answer.Column{Name: "cell", Kind: answer.Count},
-		answer.Column{Name: "algorithm", Kind: answer.Words}, answer.Column{Name: "reason", Kind: answer.Words})
+	t := d.Table(name, answer.Columns("trial count", "cell count", "algorithm", "reason")...)
 	t.Only = answer.Programs
 	for i := range list {
 		t.Row(list[i].Trial, list[i].Cell, o.algorithm(&list[i]), list[i].Reason)
