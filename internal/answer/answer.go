@@ -218,15 +218,6 @@ func (d *Document) Table(name string, columns ...Column) *Table {
 	return t
 }
 
-// Columns makes columns of names with their kinds, as "trial count"; a name alone is of words.
-func Columns(specs ...string) (out []Column) {
-	for _, spec := range specs {
-		name, kind, _ := strings.Cut(spec, " ")
-		out = append(out, Column{Name: name, Kind: cmp.Or(Kind(kind), Words)})
-	}
-	return out
-}
-
 // Row appends a row: a value for each column.
 func (t *Table) Row(values ...Value) { t.Rows = append(t.Rows, values) }
 

@@ -192,7 +192,7 @@ func (o *Outcome) rule(d *answer.Document, rule *results.Stopping) {
 	d.Add(answer.Facts{{Name: "until_metric", Value: rule.Metric}, {Name: "until_ci", Value: rule.CI},
 		{Name: "until_confidence", Value: rule.Confidence}, {Name: "until_anytime", Value: rule.Anytime},
 		{Name: "until_min", Value: rule.Min}, {Name: "until_max", Value: rule.Max}})
-	t := d.Table("stopping", answer.Columns("cell count", "repetitions count", "stopped", "half_width number")...)
+	t := d.Table("stopping", answer.Columns(answer.Everybody, "cell:count repetitions:count stopped half_width:number")...)
 	t.Only = answer.Programs
 	for _, c := range rule.Cells {
 		t.Row(c.Cell, c.Repetitions, c.Stopped, pointed(c.HalfWidth))
@@ -258,9 +258,9 @@ func (o *Outcome) rank(d *answer.Document) {
 	if more > 0 {
 		d.Say(fmt.Sprintf("  and %d more: %s", more, program.Command("report", o.Dir)))
 	}
-	t := d.Table("ranking", answer.Columns("metric", "place map", "slower", "faster", "shown flag",
-		"same_luck flag", "n count", "ratio number", "difference number", "ci_low number", "ci_high number",
-		"p number", "clock_doubt_ms number", "text")...)
+	t := d.Table("ranking", answer.Columns(answer.Everybody, "metric place:map slower faster shown:flag same_luck:flag n:count ratio:number "+
+		"difference:number ci_low:number ci_high:number p:number clock_doubt_ms:number "+
+		"text")...)
 	t.Only = answer.Programs
 	for _, duel := range r.Duels {
 		ratio, apart := answer.Value(duel.Ratio), answer.Value(nil)
@@ -289,9 +289,8 @@ func (o *Outcome) variance(d *answer.Document) {
 	if len(o.spreads) == 0 {
 		return
 	}
-	t := d.Table("variance", answer.Columns("metric", "cells count", "rounds count", "trials count",
-		"between_rounds number", "ci_low number", "ci_high number", "round_ms number", "trial_ms number",
-		"best_trials count")...)
+	t := d.Table("variance", answer.Columns(answer.Everybody, "metric cells:count rounds:count trials:count between_rounds:number "+
+		"ci_low:number ci_high:number round_ms:number trial_ms:number best_trials:count")...)
 	t.Only = answer.Programs
 	for _, s := range o.spreads {
 		var best answer.Value
@@ -318,7 +317,7 @@ func (o *Outcome) judged(d *answer.Document) {
 	}
 	o.trials(d, "violations", o.Violations)
 	o.overOperations(d)
-	t := d.Table("thresholds_missed", answer.Columns("cell count", "metric", "stat", "value number", "text")...)
+	t := d.Table("thresholds_missed", answer.Columns(answer.Everybody, "cell:count metric stat value:number text")...)
 	t.Only = answer.Programs
 	for _, m := range o.misses {
 		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.String())
@@ -337,9 +336,9 @@ func (o *Outcome) overOperations(d *answer.Document) {
 	if len(o.held) == 0 {
 		return
 	}
-	t := d.Table("over_operations", answer.Columns("cell count", "metric", "stat", "value number",
-		"ci_low number", "ci_high number", "operations count", "pending count", "trials count",
-		"design_effect number", "clock_doubt_ms number")...)
+	t := d.Table("over_operations", answer.Columns(answer.Everybody, "cell:count metric stat value:number ci_low:number ci_high:number "+
+		"operations:count pending:count trials:count design_effect:number "+
+		"clock_doubt_ms:number")...)
 	t.Only = answer.Programs
 	for i := range o.held {
 		h, tail := &o.held[i], &o.held[i].Tail
@@ -381,7 +380,7 @@ func (o *Outcome) failures(d *answer.Document) {
 
 // trials adds some trials, for programs.
 func (o *Outcome) trials(d *answer.Document, name string, list []results.Trial) {
-	t := d.Table(name, answer.Columns("trial count", "cell count", "algorithm", "reason")...)
+	t := d.Table(name, answer.Columns(answer.Everybody, "trial:count cell:count algorithm reason")...)
 	t.Only = answer.Programs
 	for i := range list {
 		t.Row(list[i].Trial, list[i].Cell, o.algorithm(&list[i]), list[i].Reason)

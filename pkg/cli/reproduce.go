@@ -114,7 +114,8 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 				on = append(on, k.Name)
 			}
 		}
-		t.Add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "), console.Short(study.Paper))
+		t.Add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "),
+			console.Short(study.Paper))
 	}
 	t.Write(s.text())
 	return nil
