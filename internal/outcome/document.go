@@ -184,6 +184,13 @@ func Estimate(s stats.Summary) answer.Estimate {
 		Doubt: s.Doubtful()}
 }
 
+// hidden appends a table that only programs read.
+func hidden(d *answer.Document, name, columns string) *answer.Table {
+	t := d.Table(name, answer.Columns(answer.Everybody, columns)...)
+	t.Only = answer.Programs
+	return t
+}
+
 // rule adds why each cell ended, if a rule decided.
 func (o *Outcome) rule(d *answer.Document, rule *results.Stopping) {
 	if rule == nil {
@@ -192,8 +199,7 @@ func (o *Outcome) rule(d *answer.Document, rule *results.Stopping) {
 	d.Add(answer.Facts{{Name: "until_metric", Value: rule.Metric}, {Name: "until_ci", Value: rule.CI},
 		{Name: "until_confidence", Value: rule.Confidence}, {Name: "until_anytime", Value: rule.Anytime},
 		{Name: "until_min", Value: rule.Min}, {Name: "until_max", Value: rule.Max}})
-	t := d.Table("stopping", answer.Columns(answer.Everybody, "cell:count repetitions:count stopped half_width:number")...)
-	t.Only = answer.Programs
+	t := hidden(d, "stopping", "cell:count repetitions:count stopped half_width:number")
 	for _, c := range rule.Cells {
 		t.Row(c.Cell, c.Repetitions, c.Stopped, pointed(c.HalfWidth))
 	}
@@ -258,10 +264,8 @@ func (o *Outcome) rank(d *answer.Document) {
 	if more > 0 {
 		d.Say(fmt.Sprintf("  and %d more: %s", more, program.Command("report", o.Dir)))
 	}
-	t := d.Table("ranking", answer.Columns(answer.Everybody, "metric place:map slower faster shown:flag same_luck:flag n:count ratio:number "+
-		"difference:number ci_low:number ci_high:number p:number clock_doubt_ms:number "+
-		"text")...)
-	t.Only = answer.Programs
+	t := hidden(d, "ranking", "metric place:map slower faster shown:flag same_luck:flag n:count ratio:number "+
+		"difference:number ci_low:number ci_high:number p:number clock_doubt_ms:number text")
 	for _, duel := range r.Duels {
 		ratio, apart := answer.Value(duel.Ratio), answer.Value(nil)
 		if duel.Apart {
@@ -289,9 +293,8 @@ func (o *Outcome) variance(d *answer.Document) {
 	if len(o.spreads) == 0 {
 		return
 	}
-	t := d.Table("variance", answer.Columns(answer.Everybody, "metric cells:count rounds:count trials:count between_rounds:number "+
-		"ci_low:number ci_high:number round_ms:number trial_ms:number best_trials:count")...)
-	t.Only = answer.Programs
+	t := hidden(d, "variance", "metric cells:count rounds:count trials:count between_rounds:number ci_low:number "+
+		"ci_high:number round_ms:number trial_ms:number best_trials:count")
 	for _, s := range o.spreads {
 		var best answer.Value
 		if s.Best > 0 && !s.Unbounded() {
@@ -317,8 +320,7 @@ func (o *Outcome) judged(d *answer.Document) {
 	}
 	o.trials(d, "violations", o.Violations)
 	o.overOperations(d)
-	t := d.Table("thresholds_missed", answer.Columns(answer.Everybody, "cell:count metric stat value:number text")...)
-	t.Only = answer.Programs
+	t := hidden(d, "thresholds_missed", "cell:count metric stat value:number text")
 	for _, m := range o.misses {
 		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.String())
 		d.Add(answer.Note{Kind: "threshold", Text: m.String()})
@@ -336,10 +338,8 @@ func (o *Outcome) overOperations(d *answer.Document) {
 	if len(o.held) == 0 {
 		return
 	}
-	t := d.Table("over_operations", answer.Columns(answer.Everybody, "cell:count metric stat value:number ci_low:number ci_high:number "+
-		"operations:count pending:count trials:count design_effect:number "+
-		"clock_doubt_ms:number")...)
-	t.Only = answer.Programs
+	t := hidden(d, "over_operations", "cell:count metric stat value:number ci_low:number ci_high:number operations:count "+
+		"pending:count trials:count design_effect:number clock_doubt_ms:number")
 	for i := range o.held {
 		h, tail := &o.held[i], &o.held[i].Tail
 		var low, high answer.Value
@@ -380,8 +380,7 @@ func (o *Outcome) failures(d *answer.Document) {
 
 // trials adds some trials, for programs.
 func (o *Outcome) trials(d *answer.Document, name string, list []results.Trial) {
-	t := d.Table(name, answer.Columns(answer.Everybody, "trial:count cell:count algorithm reason")...)
-	t.Only = answer.Programs
+	t := hidden(d, name, "trial:count cell:count algorithm reason")
 	for i := range list {
 		t.Row(list[i].Trial, list[i].Cell, o.algorithm(&list[i]), list[i].Reason)
 	}
