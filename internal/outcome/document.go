@@ -264,8 +264,9 @@ func (o *Outcome) rank(d *answer.Document) {
 	if more > 0 {
 		d.Say(fmt.Sprintf("  and %d more: %s", more, program.Command("report", o.Dir)))
 	}
-	t := hidden(d, "ranking", "metric place:map slower faster shown:flag same_luck:flag n:count ratio:number "+
-		"difference:number ci_low:number ci_high:number p:number clock_doubt_ms:number text")
+	t := hidden(d, "ranking", "metric place:map slower faster shown:flag same_luck:flag "+
+		"n:count ratio:number difference:number ci_low:number "+
+		"ci_high:number p:number clock_doubt_ms:number text")
 	for _, duel := range r.Duels {
 		ratio, apart := answer.Value(duel.Ratio), answer.Value(nil)
 		if duel.Apart {
@@ -293,8 +294,9 @@ func (o *Outcome) variance(d *answer.Document) {
 	if len(o.spreads) == 0 {
 		return
 	}
-	t := hidden(d, "variance", "metric cells:count rounds:count trials:count between_rounds:number ci_low:number "+
-		"ci_high:number round_ms:number trial_ms:number best_trials:count")
+	t := hidden(d, "variance", "metric cells:count rounds:count trials:count "+
+		"between_rounds:number ci_low:number ci_high:number "+
+		"round_ms:number trial_ms:number best_trials:count")
 	for _, s := range o.spreads {
 		var best answer.Value
 		if s.Best > 0 && !s.Unbounded() {
@@ -338,8 +340,9 @@ func (o *Outcome) overOperations(d *answer.Document) {
 	if len(o.held) == 0 {
 		return
 	}
-	t := hidden(d, "over_operations", "cell:count metric stat value:number ci_low:number ci_high:number operations:count "+
-		"pending:count trials:count design_effect:number clock_doubt_ms:number")
+	t := hidden(d, "over_operations", "cell:count metric stat value:number ci_low:number "+
+		"ci_high:number operations:count pending:count trials:count "+
+		"design_effect:number clock_doubt_ms:number")
 	for i := range o.held {
 		h, tail := &o.held[i], &o.held[i].Tail
 		var low, high answer.Value
