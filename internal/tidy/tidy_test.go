@@ -128,7 +128,7 @@ var table = []struct {
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
-	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
+	{"internal/history", []string{"internal/answer", "internal/console", "internal/commits", "internal/compare", "internal/files", "internal/stats",
 		"internal/transport", "internal/program",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
