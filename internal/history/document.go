@@ -58,7 +58,8 @@ func (a *Analysis) findings(d *answer.Document) {
 	t := d.Table("findings", slices.Concat(
 		answer.Columns(answer.People, "where change also"),
 		answer.Columns(answer.Programs, "kind verdict experiment cell design:map machine commit subject "+
-			"before from to unmeasured:count end commits:count p:number trial:count trials:count experiment_changed:flag "+
+			"before from to unmeasured:count end commits:count p:number trial:count "+
+			"trials:count experiment_changed:flag "+
 			"config_sha256 blessed blessed_by cause text"))...)
 	t.Newest, t.Main, t.Empty = newest, true, "\nnothing changed\n"
 	changes := &answer.Table{Name: "changes", Only: answer.Programs, Columns: answer.Columns(answer.Everybody,
@@ -79,7 +80,8 @@ func (a *Analysis) findings(d *answer.Document) {
 		}
 		t.Row(where(f), findingText(f), strings.Join(alsoOf(f), "\n"), string(f.Kind), string(f.Verdict),
 			f.Experiment, f.Cell, metric.ByName(f.Design), f.Machine, f.Commit.Hash, f.Commit.Subject,
-			f.Before.Hash, f.From.Hash, f.To.Hash, f.Unmeasured, end, f.Commits, p, f.Trial, f.Trials, f.Configured, f.Config, reason, by,
+			f.Before.Hash, f.From.Hash, f.To.Hash, f.Unmeasured, end, f.Commits, p,
+			f.Trial, f.Trials, f.Configured, f.Config, reason, by,
 			f.Cause, findingText(f))
 		for _, c := range f.Changes {
 			changes.Row(i+1, c.Metric, pointed(c.Before), pointed(c.After), string(c.Verdict), c.Equal)
@@ -283,7 +285,8 @@ func (r *Curve) Document() *answer.Document {
 			"times in ten", p.Alpha, compare.Number(p.Alarms)))
 	default:
 		d.Say(fmt.Sprintf("proposed: --alpha %v --least %g%%: %s false alarms a year, and nine of ten steps "+
-			"of that size are found within %d commits", p.Alpha, 100**p.Least, compare.Number(p.Alarms), Within))
+			"of that size are found within %d commits", p.Alpha, 100**p.Least, compare.Number(p.Alarms),
+			Within))
 	}
 	if p := r.Proposed; p != nil {
 		d.Add(answer.Facts{{Name: "proposed_alpha", Value: p.Alpha},
