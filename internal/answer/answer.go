@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -285,4 +286,22 @@ func Columns(only Readers, line string) (all []Column) {
 		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
 	}
 	return all
+}
+
+// Typed is a value of the column that is written as text: of a column of numbers the number, as people
+// have written it.
+func (c *Column) Typed(text string) Value {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && c.Kind == Number {
+		return Shown{Value: v, Text: text}
+	}
+	return text
+}
+
+// Levels are a column of such values, which is one of numbers if all of them are.
+func Levels(name string, values []string) Column {
+	words := func(text string) bool { _, err := strconv.ParseFloat(text, 64); return err != nil }
+	if slices.ContainsFunc(values, words) {
+		return Column{Name: name, Kind: Words}
+	}
+	return Column{Name: name, Kind: Number}
 }

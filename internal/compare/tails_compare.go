@@ -289,8 +289,9 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
 		answer.Columns(answer.Nested, "design:map"),
 		answer.Columns(answer.Programs, "metric stat change_low:number change_high:number paired:flag why "+
-			"failed:flag base_operations:count base_trials:count base_design_effect:number base_clock_doubt_ms:"+
-			"number new_operations:count new_trials:count new_design_effect:number new_clock_doubt_ms:number"))}
+			"failed:flag base_operations:count base_trials:count base_design_effect:number "+
+			"base_clock_doubt_ms:number new_operations:count new_trials:count new_design_effect:number "+
+			"new_clock_doubt_ms:number"))}
 	figure := func(t *stats.Tail) answer.Value {
 		return answer.Shown{Text: legend.Tail(t), Value: answer.Estimate{Value: t.Value, Low: t.Low,
 			High: t.High, N: t.N - t.Censored, Censored: t.Censored}}
