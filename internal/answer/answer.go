@@ -90,11 +90,12 @@ func (Section) block() {}
 type Check struct {
 	Part        string // of the question: a Section; "": the whole
 	Group, Name string
-	Failure     string // "": it passed
-	More        string // what else is known of the failure; "": nothing
-	Kind        string // of the failure
-	Failed      bool   // it was judged to be wrong; else, with a Failure, it could not be judged
-	By          string // how it was judged, in words; "": it needs no words
+	Failure     string  // "": it passed
+	Text        string  // the failure at length; "": that is all
+	Kind        string  // of the failure
+	Failed      bool    // it was judged to be wrong; else, with a Failure, it could not be judged
+	By          string  // how it was judged, in words; "": it needs no words
+	Took        float64 // seconds
 }
 
 // A Table is rows under typed columns.

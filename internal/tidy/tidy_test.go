@@ -109,7 +109,7 @@ var table = []struct {
 		"internal/answer", "internal/console", "internal/files"}},
 	{"internal/gate", []string{"internal/answer", "internal/commits", "internal/compare", "internal/files",
 		"internal/proc", "internal/program", "internal/transport", "pkg/results"}},
-	{"internal/report", []string{"internal/console",
+	{"internal/report", []string{"internal/answer", "internal/console",
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
