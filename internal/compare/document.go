@@ -44,7 +44,10 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		if !math.IsNaN(row.Adjusted) {
 			p = P(row.Adjusted)
 		}
-		pairs, differing := row.pairs()
+		pairs, differing := row.Pairs, row.Differing
+		if p := row.Paired; p != nil {
+			pairs, differing = p.N, p.N-p.Equal
+		}
 		values = append(values, row.Metric, cmp.Or(string(row.Verdict), "none"), row.Base.value(brief),
 			row.New.value(brief), answer.Shown{Value: row.Change, Text: change}, interval,
 			answer.Shown{Value: row.Adjusted, Text: p}, row.sizes(),
@@ -60,14 +63,6 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		t.Row(append(values, make([]answer.Value, len(t.Columns)-len(values))...)...)
 	}
 	return t
-}
-
-// pairs are how many pairs were compared, and how many of them differ; none if none were.
-func (row *Row) pairs() (all, differing int) {
-	if p := row.Paired; p != nil {
-		return p.N, p.N - p.Equal
-	}
-	return row.Pairs, row.Differing
 }
 
 // value is a median with its interval, unless it is brief; of an exact comparison, a mean.
