@@ -610,14 +610,19 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 		return row
 	}
 	row.base, row.new = row.units(p.base), row.units(p.new)
-	row.byRanks()
-	if paired := row.pairs(p.base, p.new); paired.enough(o.Alpha) {
-		row.Paired, row.Test = &paired, Pairs
-		if row.rounds {
-			row.Test = RoundPairs
-		}
-		row.P, row.strata = paired.P, nil
-		row.Change, row.ChangeLow, row.ChangeHigh = paired.Relative(row.Base.Center)
+	paired := row.pairs(p.base, p.new)
+	if !paired.enough(o.Alpha) {
+		row.byRanks()
+		return row
+	}
+	row.Paired, row.P, row.Test = &paired, paired.P, Pairs
+	if row.rounds {
+		row.Test = RoundPairs
+	}
+	row.Change, row.ChangeLow, row.ChangeHigh = paired.Relative(row.Base.Center)
+	row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
+	if len(p.machines) > 1 {
+		row.Delta = stats.Stratify(row.base, row.new, stats.Confidence).Delta
 	}
 	return row
 }
