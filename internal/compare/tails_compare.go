@@ -224,16 +224,7 @@ func (row *TailRow) String() string {
 	if row.Why != "" {
 		return text + ": " + row.Why
 	}
-	return text + " (" + row.ChangeText() + ")" + doubtIn(row.Base.Doubtful(), row.New.Doubtful())
-}
-
-// ChangeText is the change with its interval.
-func (row *TailRow) ChangeText() string {
-	text := Percent(row.Change)
-	if math.IsNaN(row.Low) && math.IsNaN(row.High) {
-		return text
-	}
-	return fmt.Sprintf("%s [%s]", text, strings.Join([]string{Percent(row.Low), Percent(row.High)}, ", "))
+	return text + " (" + changeWithInterval(row.Change, row.Low, row.High) + ")" + doubtIn(row.Base.Doubtful(), row.New.Doubtful())
 }
 
 // Document is the comparison as an answer.
@@ -300,7 +291,7 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		row := &r.Rows[i]
 		a, b := &row.Base, &row.New
 		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
-			answer.Shown{Value: row.Change, Text: row.ChangeText()}, string(row.Verdict),
+			answer.Shown{Value: row.Change, Text: changeWithInterval(row.Change, row.Low, row.High)}, string(row.Verdict),
 			besides(tailSize(a), tailSize(b)), besides(Number(a.Effect), Number(b.Effect)),
 			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,
 			row.Failure != "", a.N, a.Groups, a.Effect, a.Doubtful(), b.N, b.Groups, b.Effect, b.Doubtful())
