@@ -286,7 +286,8 @@ func signRank(n int, confidence float64) int {
 
 // walsh is the k-th smallest of the averages of two members of sorted, or of one with itself.
 func walsh(sorted []float64, k int) float64 {
-	return smallest(k, sorted[0], sorted[len(sorted)-1], func(v float64) int { return averagesUpTo(sorted, v) })
+	upTo := func(v float64) int { return averagesUpTo(sorted, v) }
+	return smallest(k, sorted[0], sorted[len(sorted)-1], upTo)
 }
 
 // smallest is the k-th smallest of values that lie between two, of which so many are at most v. It

@@ -46,7 +46,7 @@ func (s *selection) check(c *results.Cell) answer.Check {
 			out.Took += t.DurationMS / 1000
 		}
 	}
-	out.By = strings.Join(append([]string{fmt.Sprintf("%s: %s", out.Name, statuses(c))}, s.doubtful(c)...), "\n")
+	out.By = strings.Join(append([]string{out.Name + ": " + statuses(c)}, s.doubtful(c)...), "\n")
 	for _, status := range []trace.Status{
 		trace.Violated, trace.Failed, trace.Invalid, trace.TimedOut, trace.Unknown,
 		trace.Unstable,
