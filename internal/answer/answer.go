@@ -64,6 +64,7 @@ type Note struct {
 	Line string // for people, in a terminal; "": the kind and the text
 	// Aside says that a terminal has it on standard error, behind the document.
 	Aside bool
+	Only  Readers
 }
 
 // Careful is the kind of a note that people have to read before any verdict.
@@ -179,6 +180,8 @@ type Estimate struct {
 	Value, Low, High float64
 	N                int
 	Censored         int // further observations, known only to be larger
+	// Doubt is what clocks can be wrong by, in ms, where that is more than the value; else 0.
+	Doubt float64
 }
 
 // A Shown is a value that people read in other words.
@@ -260,7 +263,14 @@ func (d *Document) Say(text string) { d.Add(Text(text)) }
 // For are the blocks for these readers.
 func (d *Document) For(r Readers) (out []Block) {
 	for _, b := range d.Blocks {
-		if t, ok := b.(*Table); !ok || t.Only == Everybody || t.Only == r {
+		only := Everybody
+		switch b := b.(type) {
+		case *Table:
+			only = b.Only
+		case Note:
+			only = b.Only
+		}
+		if only == Everybody || only == r {
 			out = append(out, b)
 		}
 	}

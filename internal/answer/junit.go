@@ -77,9 +77,11 @@ func writeJUnit(w io.Writer, d *Document) error {
 	for _, c := range checks {
 		key := [2]string{c.Part, c.Group}
 		if of[key] == nil {
-			of[key] = &suite{Package: legal(cmp.Or(c.Part, d.Verb)), ID: len(all.Suites), Name: legal(c.Group),
+			of[key] = &suite{
+				Package: legal(cmp.Or(c.Part, d.Verb)), ID: len(all.Suites), Name: legal(c.Group),
 				Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
-				took: d.Took.Seconds(), Properties: properties{known[c.Part]}}
+				took: d.Took.Seconds(), Properties: properties{known[c.Part]},
+			}
 			all.Suites = append(all.Suites, of[key])
 		}
 		of[key].add(&c)

@@ -224,7 +224,8 @@ func (row *TailRow) String() string {
 	if row.Why != "" {
 		return text + ": " + row.Why
 	}
-	return text + " (" + changeWithInterval(row.Change, row.Low, row.High) + ")" + doubtIn(row.Base.Doubtful(), row.New.Doubtful())
+	return text + " (" + changeWithInterval(row.Change, row.Low, row.High) + ")" +
+		doubtIn(row.Base.Doubtful(), row.New.Doubtful())
 }
 
 // Document is the comparison as an answer.
@@ -291,7 +292,8 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		row := &r.Rows[i]
 		a, b := &row.Base, &row.New
 		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
-			answer.Shown{Value: row.Change, Text: changeWithInterval(row.Change, row.Low, row.High)}, string(row.Verdict),
+			answer.Shown{Value: row.Change, Text: changeWithInterval(row.Change, row.Low, row.High)},
+			string(row.Verdict),
 			besides(tailSize(a), tailSize(b)), besides(Number(a.Effect), Number(b.Effect)),
 			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,
 			row.Failure != "", a.N, a.Groups, a.Effect, a.Doubtful(), b.N, b.Groups, b.Effect, b.Doubtful())

@@ -14,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -133,7 +134,7 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	var sum tally
+	var sum outcome.Tally
 	o.Run = func(ctx context.Context, e *experiment.Experiment) ([]results.Trial, error) {
 		return s.runTuned(ctx, e, &sum)
 	}
@@ -163,8 +164,8 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	} else {
 		t.print(s)
 	}
-	sum.unknown = t.missing()
-	if code := sum.code(); err == nil && code != Good {
+	sum.Unknown = t.missing()
+	if code := sum.Code(); err == nil && code != Good {
 		err = exit(code)
 	}
 	return err
@@ -180,7 +181,7 @@ func asUsage(err error) error {
 }
 
 // runTuned runs an experiment of a search in memory. What is wrong adds to sum.
-func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *tally) (
+func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *outcome.Tally) (
 	[]results.Trial, error) {
 	config, err := e.Resolved()
 	if err != nil {
@@ -204,7 +205,7 @@ func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *t
 		case t.Status == trace.Failed:
 			return fmt.Errorf("%s: a trial could not be run: %s", e.Cells[0].Label, t.Reason)
 		case t.Status == trace.Violated && t.InModel:
-			if sum.violations++; sum.violations <= mostTold {
+			if sum.Violations++; sum.Violations <= outcome.MostTold {
 				s.say(fmt.Sprintf("violation: %s, seed %d: %s", e.Cells[0].Label, t.Seed, t.Reason))
 			}
 		}

@@ -24,7 +24,8 @@ func junit(s *selection) ([]File, error) {
 	if h := s.run.Header; h != nil {
 		d.Began = h.Started
 		d.Add(answer.Facts{{Name: "run", Value: printable(h.Run)}, {Name: "seed", Value: h.Seed},
-			{Name: "version", Value: printable(h.Version)}, {Name: "config_sha256", Value: printable(h.Config)}})
+			{Name: "version", Value: printable(h.Version)},
+			{Name: "config_sha256", Value: printable(h.Config)}})
 	}
 	for _, c := range s.cells {
 		d.Checks = append(d.Checks, s.check(c))
