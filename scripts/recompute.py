@@ -769,7 +769,8 @@ def check_run(bench, d, tally):
     count = 0
     plan = json.loads(subprocess.run([bench, "plan", os.path.join(d, "config.resolved.yaml"), "--json"],
                                      capture_output=True, check=True).stdout)
-    periods = {str(c["cell"]): (c.get("period_ms") or 0) * MS for c in plan["cells"]}
+    periods = {str(c["cell"]): (c.get("period_ms") or 0) * MS for t in plan["tables"] if t["name"] == "cells"
+               for c in t["rows"]}
     needs = {}
     for row in rows:
         path = os.path.join(d, "traces", f"trial-{row['trial']}.ndjson")

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -90,11 +91,12 @@ func (Section) block() {}
 type Check struct {
 	Part        string // of the question: a Section; "": the whole
 	Group, Name string
-	Failure     string // "": it passed
-	More        string // what else is known of the failure; "": nothing
-	Kind        string // of the failure
-	Failed      bool   // it was judged to be wrong; else, with a Failure, it could not be judged
-	By          string // how it was judged, in words; "": it needs no words
+	Failure     string  // "": it passed
+	Text        string  // the failure at length; "": that is all
+	Kind        string  // of the failure
+	Failed      bool    // it was judged to be wrong; else, with a Failure, it could not be judged
+	By          string  // how it was judged, in words; "": it needs no words
+	Took        float64 // seconds
 }
 
 // A Table is rows under typed columns.
@@ -299,4 +301,22 @@ func Columns(only Readers, line string) (all []Column) {
 		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
 	}
 	return all
+}
+
+// Typed is a value of the column that is written as text: of a column of numbers the number, as people
+// have written it.
+func (c *Column) Typed(text string) Value {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && c.Kind == Number {
+		return Shown{Value: v, Text: text}
+	}
+	return text
+}
+
+// Levels are a column of such values, which is one of numbers if all of them are.
+func Levels(name string, values []string) Column {
+	words := func(text string) bool { _, err := strconv.ParseFloat(text, 64); return err != nil }
+	if slices.ContainsFunc(values, words) {
+		return Column{Name: name, Kind: Words}
+	}
+	return Column{Name: name, Kind: Number}
 }

@@ -136,7 +136,7 @@ func TestJUnit(t *testing.T) {
 	d := answer.New("gate", "")
 	d.Checks = []answer.Check{
 		{Group: "a", Name: "holds"}, {Group: "a", Name: "breaks\x01", Failure: "two leaders", Kind: "violation", Failed: true},
-		{Part: "p", Group: "b", Name: "unknown", Failure: "no room", More: "\n  reproduce: bench", Kind: "could not run", By: "by ranks"},
+		{Part: "p", Group: "b", Name: "unknown", Failure: "no room", Text: "no room\n  reproduce: bench", Kind: "could not run", By: "by ranks"},
 	}
 	d.Add(answer.Section{Name: "p"}, answer.Facts{{Name: "base", Value: "x"}})
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ type (
 		Cases      []testcase `xml:"testcase"`
 		Out        cdata      `xml:"system-out"`
 		Err        cdata      `xml:"system-err"`
+		took       float64    // seconds
 	}
 	properties struct {
 		List []property `xml:"property"`
@@ -75,13 +77,11 @@ func writeJUnit(w io.Writer, d *Document) error {
 	for _, c := range checks {
 		key := [2]string{c.Part, c.Group}
 		if of[key] == nil {
-			pkg := c.Part
-			if pkg == "" {
-				pkg = d.Verb
-			}
-			of[key] = &suite{Package: legal(pkg), ID: len(all.Suites), Name: legal(c.Group),
+			of[key] = &suite{
+				Package: legal(cmp.Or(c.Part, d.Verb)), ID: len(all.Suites), Name: legal(c.Group),
 				Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
-				Time: fmt.Sprintf("%.6f", d.Took.Seconds()), Properties: properties{known[c.Part]}}
+				took: d.Took.Seconds(), Properties: properties{known[c.Part]},
+			}
 			all.Suites = append(all.Suites, of[key])
 		}
 		of[key].add(&c)
@@ -122,10 +122,12 @@ func (d *Document) properties() map[string][]property {
 }
 
 func (s *suite) add(c *Check) {
-	one := testcase{Class: s.Package + "." + s.Name, Name: legal(c.Name), Time: "0.000000"}
+	one := testcase{Class: s.Package + "." + s.Name, Name: legal(c.Name), Time: fmt.Sprintf("%.6f", c.Took)}
 	s.Tests++
+	s.took += c.Took
+	s.Time = fmt.Sprintf("%.6f", s.took)
 	if c.Failure != "" {
-		p := &problem{legal(c.Failure), legal(c.Kind), legal(c.Failure + c.More)}
+		p := &problem{legal(c.Failure), legal(c.Kind), legal(cmp.Or(c.Text, c.Failure))}
 		if c.Failed {
 			one.Failure = p
 			s.Failures++

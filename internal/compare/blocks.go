@@ -128,8 +128,7 @@ func anywhere(c *results.Cell) *results.Cell {
 	return &part
 }
 
-// units are what the row compares of one of its cells without pairs, machine by machine, or as one
-// list where these are no factor: values of trials or, of rounds, their medians.
+// units are what the row compares of one of its cells, see Row.
 func (row *Row) units(c *results.Cell) (out [][]float64) {
 	machines := row.cells.machines
 	if len(machines) == 0 {
@@ -139,30 +138,11 @@ func (row *Row) units(c *results.Cell) (out [][]float64) {
 		part := on(c, func(t *results.Trial) bool { return t.Host == host || len(row.cells.machines) == 0 })
 		if row.rounds {
 			out = append(out, centers(part.ByStart(row.Metric)))
-			continue
+		} else {
+			out = append(out, trialsOf(part, row.Metric))
 		}
-		out = append(out, withCensored(part.Sample(row.Metric)))
 	}
 	return out
-}
-
-func (row *Row) stratified() stats.Stratified {
-	return stats.Stratify(row.units(row.cells.base), row.units(row.cells.new), stats.Confidence)
-}
-
-// strataChange is the relative change, like Pairing.change.
-func strataChange(s *stats.Stratified, center float64) (change, lo, hi float64) {
-	return relative([3]float64{s.Ratio, s.RatioLow, s.RatioHigh},
-		[3]float64{s.Shift, s.ShiftLow, s.ShiftHigh}, center)
-}
-
-// strataSizes are how many units each machine has of both runs.
-func (row *Row) strataSizes() (sizes [][2]int) {
-	a, b := row.units(row.cells.base), row.units(row.cells.new)
-	for i := range a {
-		sizes = append(sizes, [2]int{len(a[i]), len(b[i])})
-	}
-	return sizes
 }
 
 // uneven looks for changes that differ between machines, and notes those that do so beyond chance.
@@ -182,7 +162,7 @@ func (r *Report) uneven() {
 			}
 			p[i] = stats.PairedInteraction(differences, bootstrapSeed)
 		} else {
-			p[i] = stats.Interaction(row.units(row.cells.base), row.units(row.cells.new), bootstrapSeed)
+			p[i] = stats.Interaction(row.base, row.new, bootstrapSeed)
 		}
 	}
 	for i, adjusted := range stats.Holm(p) {
@@ -210,20 +190,16 @@ func (row *Row) byMachine() {
 		here := func(t *results.Trial) bool { return t.Host == host }
 		a, b := on(row.cells.base, here), on(row.cells.new, here)
 		c := MachineChange{Host: host}
+		change := stats.Change{}
 		if row.Paired != nil {
-			pairing := Pair
-			if row.rounds {
-				pairing = pairRounds
-			}
-			p := pairing(a, b, row.of)
-			c.Base, c.New, c.P = p.N, p.N, p.P
-			c.Change, c.Low, c.High = p.change(a.Describe(row.Metric).Median)
+			p := row.pairs(a, b)
+			c.Base, c.New, c.P, change = p.N, p.N, p.P, p.Change
 		} else {
-			x, y := row.units(row.cells.base)[i], row.units(row.cells.new)[i]
-			s := stats.Stratify([][]float64{x}, [][]float64{y}, stats.Confidence)
-			c.Base, c.New, c.P = len(x), len(y), s.P
-			c.Change, c.Low, c.High = strataChange(&s, a.Describe(row.Metric).Median)
+			x, y := row.base[i:i+1], row.new[i:i+1]
+			s := stats.Stratify(x, y, stats.Confidence)
+			c.Base, c.New, c.P, change = len(x[0]), len(y[0]), s.P, s.Change
 		}
+		c.Change, c.Low, c.High = change.Relative(a.Describe(row.Metric).Median)
 		row.Machines = append(row.Machines, c)
 	}
 }

@@ -235,9 +235,11 @@ type Row struct {
 
 	sameLuck bool // a count of equal seeds, but of experiments that differ
 	cells    pair
-	lucky    bool   // most trials have a partner of the same seed
-	rounds   bool   // both cells are of several rounds, which are compared in place of trials
-	tested   [2]int // of rounds: how many have a value
+	lucky    bool // most trials have a partner of the same seed
+	rounds   bool // both cells are of several rounds, which are compared in place of trials
+	// What is compared, machine by machine, or as one list where these are no factor: values of trials
+	// or, of rounds, their medians.
+	base, new [][]float64
 
 	// Machines are what changed on each, where both cells have trials of several; Uneven is the
 	// P of the test that it is the same on all, corrected for the number of rows.
@@ -607,48 +609,52 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
 		return row
 	}
-	paired, test := Pair(p.base, p.new, m), Pairs
-	if row.rounds {
-		for side, list := range [][][]float64{row.units(p.base), row.units(p.new)} {
-			row.tested[side] = len(slices.Concat(list...))
-		}
-		paired, test = pairRounds(p.base, p.new, m), RoundPairs
-	}
-	if paired.enough(o.Alpha) {
-		row.Test, row.Paired, row.P = test, &paired, paired.P
-		row.Change, row.ChangeLow, row.ChangeHigh = paired.change(row.Base.Center)
-		row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
-		if len(p.machines) > 1 {
-			row.Delta = row.stratified().Delta
-		}
+	row.base, row.new = row.units(p.base), row.units(p.new)
+	paired := row.pairs(p.base, p.new)
+	if !paired.enough(o.Alpha) {
+		row.byRanks()
 		return row
 	}
-	row.byRanks()
+	row.Paired, row.P, row.Test = &paired, paired.P, Pairs
+	if row.rounds {
+		row.Test = RoundPairs
+	}
+	row.Change, row.ChangeLow, row.ChangeHigh = paired.Relative(row.Base.Center)
+	row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
+	if len(p.machines) > 1 {
+		row.Delta = stats.Stratify(row.base, row.new, stats.Confidence).Delta
+	}
 	return row
 }
 
 // byRanks compares the trials, or the rounds, as if none had a partner.
 func (row *Row) byRanks() {
-	if len(row.cells.machines) > 1 {
-		s := row.stratified()
-		row.Delta, row.P, row.Test, row.Paired, row.strata = s.Delta, s.P, MachineRanks, nil, &s
-		row.Change, row.ChangeLow, row.ChangeHigh = strataChange(&s, row.Base.Center)
+	row.Paired = nil
+	if len(row.base) > 1 {
+		s := stats.Stratify(row.base, row.new, stats.Confidence)
+		row.Delta, row.P, row.Test, row.strata = s.Delta, s.P, MachineRanks, &s
+		row.Change, row.ChangeLow, row.ChangeHigh = s.Relative(row.Base.Center)
 		return
 	}
-	a, censoredA := row.cells.base.Sample(row.Metric)
-	b, censoredB := row.cells.new.Sample(row.Metric)
-	rank := stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB))
-	row.Delta, row.P, row.Test, row.Paired = rank.Delta, rank.P, Ranks, nil
-	row.Change, row.ChangeLow, row.ChangeHigh = row.New.Center/row.Base.Center-1, math.NaN(), math.NaN()
+	a, b := trialsOf(row.cells.base, row.Metric), trialsOf(row.cells.new, row.Metric)
+	row.Delta, row.Test = stats.MannWhitney(a, b).Delta, Ranks
+	row.P = stats.MannWhitney(row.base[0], row.new[0]).P
+	row.Change = row.New.Center/row.Base.Center - 1
+	lo, hi := math.NaN(), math.NaN()
 	if row.rounds {
 		x, y := row.cells.base.ByStart(row.Metric), row.cells.new.ByStart(row.Metric)
-		row.P, row.Test = stats.MannWhitney(centers(x), centers(y)).P, RoundRanks
-		_, lo, hi := stats.QuantileRatio(x.Groups(), y.Groups(), 0.5, stats.Confidence, false, bootstrapSeed)
-		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
-	} else if censoredA+censoredB == 0 {
-		_, lo, hi := stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
-		row.ChangeLow, row.ChangeHigh = lo-1, hi-1
+		row.Test, row.P = RoundRanks, stats.MannWhitney(centers(x), centers(y)).P // which sorts the rounds
+		_, lo, hi = stats.QuantileRatio(x.Groups(), y.Groups(), 0.5, stats.Confidence, false, bootstrapSeed)
+	} else if row.Base.Censored+row.New.Censored == 0 {
+		_, lo, hi = stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 	}
+	row.ChangeLow, row.ChangeHigh = lo-1, hi-1
+}
+
+// trialsOf are the values of the trials of a cell, of which +Inf is larger than all others.
+func trialsOf(c *results.Cell, metric string) []float64 {
+	values, censored := c.Sample(metric)
+	return withCensored(values, censored)
 }
 
 // constant says whether there is one value only, so that there is nothing to test.

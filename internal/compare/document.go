@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -18,15 +16,12 @@ import (
 // is; and the rest for programs. If it is brief, people read medians without their intervals.
 func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 	t := &answer.Table{Name: name, DropEmpty: true, Keys: len(r.Columns) + 1}
-	numeric := make([]bool, len(r.Columns))
 	for i, name := range r.Columns {
-		kind := answer.Words
-		words := func(row Row) bool { return !console.IsNumber(row.Cell[i].Value) }
-		numeric[i] = !slices.ContainsFunc(r.Rows, words)
-		if numeric[i] {
-			kind = answer.Number
+		var values []string
+		for _, row := range r.Rows {
+			values = append(values, row.Cell[i].Value)
 		}
-		t.Columns = append(t.Columns, answer.Column{Name: name, Kind: kind})
+		t.Columns = append(t.Columns, answer.Levels(name, values))
 	}
 	t.Columns = slices.Concat(t.Columns,
 		answer.Columns(answer.Everybody, "metric verdict base:figure new:figure change:number"),
@@ -42,17 +37,17 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		row := &rows[i]
 		var values []answer.Value
 		for k, f := range row.Cell {
-			values = append(values, f.Value)
-			if v, err := strconv.ParseFloat(f.Value, 64); err == nil && numeric[k] {
-				values[k] = answer.Shown{Value: v, Text: f.Value}
-			}
+			values = append(values, t.Columns[k].Typed(f.Value))
 		}
 		change, interval := row.changeText()
 		p := ""
 		if !math.IsNaN(row.Adjusted) {
 			p = P(row.Adjusted)
 		}
-		pairs, differing := row.pairs()
+		pairs, differing := row.Pairs, row.Differing
+		if p := row.Paired; p != nil {
+			pairs, differing = p.N, p.N-p.Equal
+		}
 		values = append(values, row.Metric, cmp.Or(string(row.Verdict), "none"), row.Base.value(brief),
 			row.New.value(brief), answer.Shown{Value: row.Change, Text: change}, interval,
 			answer.Shown{Value: row.Adjusted, Text: p}, row.sizes(),
@@ -68,14 +63,6 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		t.Row(append(values, make([]answer.Value, len(t.Columns)-len(values))...)...)
 	}
 	return t
-}
-
-// pairs are how many pairs were compared, and how many of them differ; none if none were.
-func (row *Row) pairs() (all, differing int) {
-	if p := row.Paired; p != nil {
-		return p.N, p.N - p.Equal
-	}
-	return row.Pairs, row.Differing
 }
 
 // value is a median with its interval, unless it is brief; of an exact comparison, a mean.

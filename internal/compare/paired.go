@@ -22,6 +22,15 @@ type Pairing struct {
 	hosts  []string // of each pair, the machine
 }
 
+// pairs compares the row's cells, or parts of them, round by round if they have several, and else trial
+// by trial.
+func (row *Row) pairs(a, b *results.Cell) Pairing {
+	if row.rounds {
+		return pairRounds(a, b, row.of)
+	}
+	return Pair(a, b, row.of)
+}
+
 // Pair compares b with a, trial by trial. A trial without a partner of its seed is counted
 // in Left. Where there are no pairs, N is 0.
 func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
@@ -74,23 +83,6 @@ func (p *Pairing) enough(alpha float64) bool {
 // larger says whether the second values tend to be larger.
 func (p *Pairing) larger() bool { return p.Tendency > 0 }
 
-// change is the relative change with its interval: of the quotients, or, where a value is
-// not positive, of the differences in terms of the base's centre.
-func (p *Pairing) change(center float64) (change, lo, hi float64) {
-	return relative([3]float64{p.Ratio, p.RatioLow, p.RatioHigh},
-		[3]float64{p.Shift, p.ShiftLow, p.ShiftHigh}, center)
-}
-
-func relative(ratio, shift [3]float64, center float64) (change, lo, hi float64) {
-	if !math.IsNaN(ratio[0]) || !math.IsNaN(ratio[1]) || !math.IsNaN(ratio[2]) {
-		return ratio[0] - 1, ratio[1] - 1, ratio[2] - 1
-	}
-	if !(center > 0) {
-		return math.NaN(), math.NaN(), math.NaN()
-	}
-	return shift[0] / center, shift[1] / center, shift[2] / center
-}
-
 // String says in words by how much the second values differ: "slower by exactly 1%".
 func (p *Pairing) String() string {
 	up, down := p.of.Directions()
@@ -142,10 +134,11 @@ func (row *Row) minP() float64 {
 }
 
 func (row *Row) minRankP() float64 {
-	if len(row.cells.machines) > 1 {
-		return stats.MinStratifiedP(row.strataSizes())
+	var sizes [][2]int // of the strata
+	for i := range row.base {
+		sizes = append(sizes, [2]int{len(row.base[i]), len(row.new[i])})
 	}
-	return stats.MinP(row.Tested())
+	return stats.MinStratifiedP(sizes)
 }
 
 // enough is the smallest number of trials, or rounds, on each side whose least P, by the row's test,

@@ -237,10 +237,7 @@ func (row *Row) InRounds() bool { return row.rounds }
 
 // Tested is how many units the test by ranks compares on each side: trials, or rounds.
 func (row *Row) Tested() (base, new int) {
-	if row.rounds {
-		return row.tested[0], row.tested[1]
-	}
-	return row.Base.N + row.Base.Censored, row.New.N + row.New.Censored
+	return len(slices.Concat(row.base...)), len(slices.Concat(row.new...))
 }
 
 // unit is what the row's tests count, and the key that says how many there are.

@@ -224,16 +224,8 @@ func (row *TailRow) String() string {
 	if row.Why != "" {
 		return text + ": " + row.Why
 	}
-	return text + " (" + row.ChangeText() + ")" + doubtIn(row.Base.Doubtful(), row.New.Doubtful())
-}
-
-// ChangeText is the change with its interval.
-func (row *TailRow) ChangeText() string {
-	text := Percent(row.Change)
-	if math.IsNaN(row.Low) && math.IsNaN(row.High) {
-		return text
-	}
-	return fmt.Sprintf("%s [%s]", text, strings.Join([]string{Percent(row.Low), Percent(row.High)}, ", "))
+	return text + " (" + changeWithInterval(row.Change, row.Low, row.High) + ")" +
+		doubtIn(row.Base.Doubtful(), row.New.Doubtful())
 }
 
 // Document is the comparison as an answer.
@@ -289,8 +281,9 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
 		answer.Columns(answer.Nested, "design:map"),
 		answer.Columns(answer.Programs, "metric stat change_low:number change_high:number paired:flag why "+
-			"failed:flag base_operations:count base_trials:count base_design_effect:number base_clock_doubt_ms:"+
-			"number new_operations:count new_trials:count new_design_effect:number new_clock_doubt_ms:number"))}
+			"failed:flag base_operations:count base_trials:count base_design_effect:number "+
+			"base_clock_doubt_ms:number new_operations:count new_trials:count new_design_effect:number "+
+			"new_clock_doubt_ms:number"))}
 	figure := func(t *stats.Tail) answer.Value {
 		return answer.Shown{Text: legend.Tail(t), Value: answer.Estimate{Value: t.Value, Low: t.Low,
 			High: t.High, N: t.N - t.Censored, Censored: t.Censored}}
@@ -299,7 +292,8 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		row := &r.Rows[i]
 		a, b := &row.Base, &row.New
 		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
-			answer.Shown{Value: row.Change, Text: row.ChangeText()}, string(row.Verdict),
+			answer.Shown{Value: row.Change, Text: changeWithInterval(row.Change, row.Low, row.High)},
+			string(row.Verdict),
 			besides(tailSize(a), tailSize(b)), besides(Number(a.Effect), Number(b.Effect)),
 			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,
 			row.Failure != "", a.N, a.Groups, a.Effect, a.Doubtful(), b.N, b.Groups, b.Effect, b.Doubtful())

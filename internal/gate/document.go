@@ -33,7 +33,7 @@ func (g *gate) document() *answer.Document {
 			c := answer.Check{Part: p.name, Group: "gate", Name: n.Text, Failure: n.Text, Kind: n.Kind,
 				Failed: n.Kind == kinds[answer.Violated] || n.Kind == kinds[answer.Missed]}
 			if n.Hint != "" {
-				c.More = "\n  reproduce: " + n.Hint
+				c.Text = n.Text + "\n  reproduce: " + n.Hint
 			}
 			d.Checks = append(d.Checks, c)
 			n.Text = p.headed(n.Text)

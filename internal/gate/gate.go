@@ -230,8 +230,8 @@ func (g *gate) before(ctx context.Context, file string) string {
 	}
 	before, text := g.builder.File(file), " runs the file that it has, for it cannot run that of head: "
 	if before == "" {
-		text = " does not have this file, and cannot run it as head has it: there is nothing to compare, and " +
-			"head is judged alone: "
+		text = " does not have this file, and cannot run it as head has it: there is nothing to compare, " +
+			"and head is judged alone: "
 	}
 	p := g.parts[len(g.parts)-1]
 	p.notes = append(p.notes, g.base.String()+text+err.Error())

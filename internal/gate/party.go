@@ -42,6 +42,7 @@ type (
 		Warnings []string `json:"warnings"` // before there were notes
 		Notes    []struct {
 			Text string `json:"text"`
+			Kind string `json:"kind"`
 		} `json:"notes"`
 	}
 	trial struct {
@@ -57,7 +58,9 @@ const mostTold = 10
 func (r *run) warnings() []string {
 	list := r.Warnings
 	for _, n := range r.Notes {
-		list = append(list, n.Text)
+		if n.Kind == "note" {
+			list = append(list, n.Text)
+		}
 	}
 	return list
 }

@@ -21,17 +21,33 @@ type Paired struct {
 	// matched-pairs rank biserial correlation of Kerby, Comprehensive Psychology 3, 2014): 1 if
 	// every second member is larger, -1 if every one is smaller, 0 if nothing differs.
 	Tendency float64
-	// Shift is the median of the differences by Hodges and Lehmann, Ratio that of the
-	// quotients, each with its interval. A figure that does not exist is NaN: an interval of
-	// so few pairs, a quotient where a member is not positive, what censoring hides.
-	Shift, ShiftLow, ShiftHigh float64
-	Ratio, RatioLow, RatioHigh float64
+	Change
 	// SameShift and SameRatio say that all pairs differ by one and the same amount or
 	// factor, to a thousandth of the change: that is no estimate, but what happened.
 	SameShift, SameRatio bool
 	// Differences are what was ranked, pair by pair: logarithms of quotients, or differences,
 	// infinite where a member is censored, and NaN where the pair is left out.
 	Differences []float64
+}
+
+// A Change is by how much second values differ from first ones: Shift is the median of the differences
+// by Hodges and Lehmann, Ratio that of the quotients, each with its interval. A figure that does not
+// exist is NaN: an interval of so few, a quotient where one is not positive, what censoring hides.
+type Change struct {
+	Shift, ShiftLow, ShiftHigh float64
+	Ratio, RatioLow, RatioHigh float64
+}
+
+// Relative is the change as a part: of the quotients, or, where a value is not positive, of the
+// differences in terms of a center.
+func (c *Change) Relative(center float64) (change, lo, hi float64) {
+	if !math.IsNaN(c.Ratio) || !math.IsNaN(c.RatioLow) || !math.IsNaN(c.RatioHigh) {
+		return c.Ratio - 1, c.RatioLow - 1, c.RatioHigh - 1
+	}
+	if !(center > 0) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	return c.Shift / center, c.ShiftLow / center, c.ShiftHigh / center
 }
 
 // Pairs compares b with a, whose members of one index are a pair. Under the hypothesis that
@@ -261,30 +277,26 @@ func signRank(n int, confidence float64) int {
 		deviation := math.Sqrt(float64(averages) * float64(2*n+1) / 12)
 		return max(0, int(float64(float64(averages)/2)+0.5+float64(NormalQuantile(tail)*deviation)))
 	}
-	ways := make([]float64, averages+1)
-	ways[0] = 1
-	for r := 1; r <= n; r++ {
-		for s := averages; s >= r; s-- {
-			ways[s] += ways[s-r]
-		}
+	ranks := make([]int, n)
+	for i := range ranks {
+		ranks[i] = i + 1
 	}
-	below := 0.0
-	for k, w := range ways {
-		if below += math.Ldexp(w, -n); below > tail*(1+rounding) {
-			return k
-		}
-	}
-	return 0
+	return slices.IndexFunc(cumulated(ranks, averages), func(p float64) bool { return p > tail*(1+rounding) })
 }
 
-// walsh is the k-th smallest of the averages of two members of sorted, or of one with
-// itself. It halves the values between which that lies, for there are too many averages to
-// write them down.
+// walsh is the k-th smallest of the averages of two members of sorted, or of one with itself.
 func walsh(sorted []float64, k int) float64 {
-	low, high := ordinal(sorted[0]), ordinal(sorted[len(sorted)-1])
+	upTo := func(v float64) int { return averagesUpTo(sorted, v) }
+	return smallest(k, sorted[0], sorted[len(sorted)-1], upTo)
+}
+
+// smallest is the k-th smallest of values that lie between two, of which so many are at most v. It
+// halves the values between which it lies, for there are too many to write them down.
+func smallest(k int, least, most float64, upTo func(v float64) int) float64 {
+	low, high := ordinal(least), ordinal(most)
 	for low < high {
 		mid := low + (high-low)/2
-		if averagesUpTo(sorted, fromOrdinal(mid)) >= k {
+		if upTo(fromOrdinal(mid)) >= k {
 			high = mid
 		} else {
 			low = mid + 1

@@ -15,11 +15,8 @@ type Stratified struct {
 	P float64
 	// Delta is Cliff's: 1 if every member of b is larger than every one of a in its stratum,
 	// -1 if every one is smaller.
-	Delta float64
-	// Shift is the median of the differences within strata, Ratio that of the quotients, each
-	// with its interval. NaN: it does not exist. A quotient takes values that are positive.
-	Shift, ShiftLow, ShiftHigh float64
-	Ratio, RatioLow, RatioHigh float64
+	Delta  float64
+	Change // within strata
 }
 
 // Stratify compares b with a, whose samples of one index are of one stratum. Its statistic is
@@ -39,9 +36,7 @@ type Stratified struct {
 func Stratify(a, b [][]float64, confidence float64) Stratified {
 	nan := math.NaN()
 	all := strataOf(a, b)
-	s := Stratified{Strata: len(all), P: nan, Delta: nan}
-	s.Shift, s.ShiftLow, s.ShiftHigh = nan, nan, nan
-	s.Ratio, s.RatioLow, s.RatioHigh = nan, nan, nan
+	s := Stratified{Strata: len(all), P: nan, Delta: nan, Change: Change{nan, nan, nan, nan, nan, nan}}
 	if len(all) == 0 {
 		return s
 	}
@@ -53,11 +48,7 @@ func Stratify(a, b [][]float64, confidence float64) Stratified {
 	s.Delta = float64(twice-all.pairs())/float64(all.pairs()) + 0 // no negative zero
 	cut := all.untied().critical((1 - confidence) / 2)
 	s.Shift, s.ShiftLow, s.ShiftHigh = all.estimate(cut)
-	if all[0].least() > 0 && !slices.ContainsFunc(all, func(x stratum) bool { return x.least() <= 0 }) {
-		for _, x := range all {
-			toLogs(x.x)
-			toLogs(x.y)
-		}
+	if all.toLogs() {
 		s.Ratio, s.RatioLow, s.RatioHigh = all.estimate(cut)
 		s.Ratio, s.RatioLow, s.RatioHigh = math.Exp(s.Ratio), math.Exp(s.RatioLow), math.Exp(s.RatioHigh)
 	}
@@ -120,12 +111,19 @@ func divisor(a, b int) int {
 	return a
 }
 
-func (s *stratum) least() float64 { return min(s.x[0], s.y[0]) }
-
-func toLogs(values []float64) {
-	for i, v := range values {
-		values[i] = math.Log(v)
+// toLogs takes the logarithms of all values if they are positive, and says whether they are.
+func (all strata) toLogs() bool {
+	if slices.ContainsFunc(all, func(s stratum) bool { return min(s.x[0], s.y[0]) <= 0 }) {
+		return false
 	}
+	for _, s := range all {
+		for _, values := range [][]float64{s.x, s.y} {
+			for i, v := range values {
+				values[i] = math.Log(v)
+			}
+		}
+	}
+	return true
 }
 
 // pairs is how many pairs of a and b there are within strata, by their weights; the mean of the
@@ -275,20 +273,8 @@ func (all strata) bounded() (low, high strata) {
 	return low, high
 }
 
-// difference is the k-th smallest of the differences within strata, each as often as its weight
-// says. Like walsh it halves the values between which that lies.
-func (all strata) difference(k int) float64 {
-	low, high := ordinal(math.Inf(-1)), ordinal(math.Inf(1))
-	for low < high {
-		mid := low + (high-low)/2
-		if all.upTo(fromOrdinal(mid)) >= k {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return fromOrdinal(low)
-}
+// difference is the k-th smallest of the differences within strata, each as often as its weight says.
+func (all strata) difference(k int) float64 { return smallest(k, math.Inf(-1), math.Inf(1), all.upTo) }
 
 // upTo counts the differences that are at most v.
 func (all strata) upTo(v float64) (n int) {
@@ -317,12 +303,7 @@ func Interaction(a, b [][]float64, seed uint64) float64 {
 	if len(all) < 2 {
 		return math.NaN()
 	}
-	if !slices.ContainsFunc(all, func(s stratum) bool { return s.least() <= 0 }) {
-		for _, s := range all {
-			toLogs(s.x)
-			toLogs(s.y)
-		}
-	}
+	all.toLogs()
 	shift, _, _ := all.estimate(-1)
 	if math.IsNaN(shift) {
 		return shift

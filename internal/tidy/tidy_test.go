@@ -112,7 +112,7 @@ var table = []struct {
 	{"internal/outcome", []string{"internal/answer", "internal/compare", "internal/console", "internal/program",
 		"internal/report", "internal/stats", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
 		"pkg/runner", "pkg/trace"}},
-	{"internal/report", []string{"internal/console",
+	{"internal/report", []string{"internal/answer", "internal/console",
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",

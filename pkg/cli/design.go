@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -32,6 +33,18 @@ func (d design) head(t *console.Table, e *experiment.Experiment) {
 			return !console.IsNumber(c.Design[d.at[i]].Value)
 		}))
 	}
+}
+
+// declared are the columns for a document.
+func (d design) declared(e *experiment.Experiment) (all []answer.Column) {
+	for i, name := range d.columns {
+		var values []string
+		for k := range e.Cells {
+			values = append(values, e.Cells[k].Design[d.at[i]].Value)
+		}
+		all = append(all, answer.Levels(name, values))
+	}
+	return all
 }
 
 func (d design) values(c *experiment.Cell) []string {

@@ -10,9 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/report"
-	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -49,17 +46,6 @@ func (d *detectFlags) change() (float64, error) {
 	return by, nil
 }
 
-// A detection is what it takes to find a change.
-type detection struct {
-	by        float64
-	pilot     string // what it was, in words
-	simulated bool
-	needs     []compare.Need
-	tests     int
-	without   []string // cells that the pilot lacks
-	legend    compare.Legend
-}
-
 // The pilot that is simulated unless one is given.
 const (
 	pilotTrials = 30
@@ -68,8 +54,8 @@ const (
 
 // detect works out how many trials it takes, from a pilot.
 func (s *streams) detect(ctx context.Context, f *source, args []string, d *detectFlags,
-	e *experiment.Experiment, by float64) (*detection, error) {
-	found := &detection{by: by}
+	e *experiment.Experiment, by float64) (*compare.Detection, error) {
+	found := &compare.Detection{By: by, Virtual: e.Virtual(), Repetitions: e.Repetitions}
 	metrics := metric.Shown(e.Problem, metric.Main)
 	if len(d.metrics) > 0 {
 		metrics = nil
@@ -85,20 +71,20 @@ func (s *streams) detect(ctx context.Context, f *source, args []string, d *detec
 	var err error
 	if d.pilot != "" {
 		table, err = results.Survey(d.pilot)
-		found.pilot = "the run in " + d.pilot
+		found.Pilot = "the run in " + d.pilot
 	} else {
 		table, err = s.simulatedPilot(ctx, *f, args)
-		found.simulated = true
-		found.pilot = fmt.Sprintf("%d simulated repetitions of each cell", pilotTrials)
+		found.Simulated = true
+		found.Pilot = fmt.Sprintf("%d simulated repetitions of each cell", pilotTrials)
 	}
 	if err != nil {
 		return nil, err
 	}
-	table.Trials = planned(table.Trials, e, &found.without)
-	found.needs, found.tests = compare.Needs(table, metrics, by, compare.DefaultAlpha, e.Virtual())
-	if len(found.needs) == 0 {
+	table.Trials = planned(table.Trials, e, &found.Without)
+	found.Needs, found.Tests = compare.Needs(table, metrics, by, compare.DefaultAlpha, e.Virtual())
+	if len(found.Needs) == 0 {
 		return nil, fmt.Errorf("--detect: %s has no value of a metric in the cells of this experiment",
-			found.pilot)
+			found.Pilot)
 	}
 	return found, nil
 }
@@ -169,126 +155,4 @@ func planned(trials []results.Trial, e *experiment.Experiment, without *[]string
 		}
 	}
 	return out
-}
-
-// most is the number that every metric in every cell needs.
-func (f *detection) most() (most int) {
-	for i := range f.needs {
-		most = max(most, f.needs[i].Needed())
-	}
-	return most
-}
-
-func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
-	w := s.text()
-	fmt.Fprintf(w, "\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)\n", compare.Share(f.by),
-		compare.Power, compare.DefaultAlpha, report.Plural(f.tests, "test", "tests"))
-	fmt.Fprintf(w, "pilot       %s\n\n", f.pilot)
-	t, d := &console.Table{}, designOf(e)
-	t.Column("algorithm", false)
-	d.head(t, e)
-	t.Column("metric", false)
-	t.Keyed(len(t.Head))
-	t.Column("n", true)
-	t.Column("median", true)
-	if e.Virtual() {
-		t.Column("pairs", true)
-	}
-	t.Column("ranks", true)
-	for i := range f.needs {
-		n := &f.needs[i]
-		row := []string{n.Cell.Get("label")}
-		for _, name := range d.columns {
-			row = append(row, n.Cell.Get(name))
-		}
-		median := compare.Number(n.Median)
-		if n.Censored > 0 {
-			median = compare.OrBeyond(n.Median)
-		}
-		median += f.legend.Mark(stats.Doubtful(n.Median, n.Cell.Doubt(n.Metric)))
-		row = append(row, n.Metric.Name, fmt.Sprint(n.N+n.Censored), median)
-		switch {
-		case n.Exact:
-			row = append(row, "exact")
-		case e.Virtual():
-			row = append(row, fmt.Sprint(n.Pairs))
-		}
-		ranks := fmt.Sprint(n.Ranks)
-		if n.Ranks == 0 {
-			ranks = ""
-		}
-		t.Add(append(row, ranks)...)
-	}
-	t.Write(w)
-	fmt.Fprintf(w, "\n%s\n", strings.Join(f.remarks(e), "\n"))
-	verdict := "enough"
-	if f.most() > e.Repetitions {
-		verdict = "too few"
-	}
-	fmt.Fprintf(w, "repetitions: planned %d, needed %d: %s\n", e.Repetitions, f.most(), verdict)
-}
-
-// remarks say what the numbers assume.
-func (f *detection) remarks(e *experiment.Experiment) (out []string) {
-	by := compare.Share(f.by)
-	if e.Virtual() {
-		out = append(out, "pairs: trials with equal seeds on each side, if all of them change by "+by+
-			"; what changes some of them only needs more", "exact: counts with equal seeds: one trial tells")
-	}
-	out = append(out, "ranks: trials on each side, whatever their seeds, if each value changes by "+by+
-		" and they spread as in the pilot (Noether 1987)")
-	for i := range f.needs {
-		if n := &f.needs[i]; n.Why != "" && !slices.Contains(out, "no number: "+n.Why) {
-			out = append(out, "no number: "+n.Why)
-		}
-	}
-	if f.simulated && !e.Virtual() {
-		out = append(out, "careful: a simulated pilot knows nothing of the machine's noise, and real nodes "+
-			"need more: give the folder of a run on them with --pilot")
-	}
-	out = append(out, f.legend.Notes()...)
-	for _, name := range f.without {
-		out = append(out, "not in the pilot: "+name)
-	}
-	return append(out, "bench compare calls nothing worse that is below its --threshold ("+
-		compare.Share(compare.DefaultThreshold)+"): give it less, as "+compare.Share(f.by/2))
-}
-
-// detectJSON is a detection for programs.
-type detectJSON struct {
-	Change  float64    `json:"change"`
-	Power   float64    `json:"power"`
-	Alpha   float64    `json:"alpha"`
-	Tests   int        `json:"tests"`
-	Pilot   string     `json:"pilot"`
-	Needed  int        `json:"needed"` // by all
-	Needs   []needJSON `json:"needs"`
-	Without []string   `json:"not_in_pilot"`
-}
-
-type needJSON struct {
-	Design   map[string]string `json:"design"`
-	Metric   string            `json:"metric"`
-	N        int               `json:"n"`
-	Censored int               `json:"censored"`
-	Median   *float64          `json:"median"`
-	Exact    bool              `json:"exact"`
-	Pairs    int               `json:"pairs,omitempty"`
-	Ranks    int               `json:"ranks,omitempty"`
-	Needed   int               `json:"needed"` // 0: no number is known
-}
-
-// document is the detection for programs; nil for none.
-func (f *detection) document() *detectJSON {
-	if f == nil {
-		return nil
-	}
-	d := &detectJSON{f.by, compare.Power, compare.DefaultAlpha, f.tests, f.pilot, f.most(), nil,
-		append([]string{}, f.without...)}
-	for i := range f.needs {
-		n := &f.needs[i]
-		d.Needs = append(d.Needs, needJSON{metric.ByName(n.Cell.Design), n.Metric.Name, n.N, n.Censored,
-			results.Finite(n.Median), n.Exact, n.Pairs, n.Ranks, n.Needed()})
-	}
-	return d
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -18,7 +18,7 @@ import (
 
 func (s *streams) planCommand() *cobra.Command {
 	var f source
-	var asJSON, resolved bool
+	var resolved bool
 	var d detectFlags
 	c := &cobra.Command{
 		Use:   "plan [FILE]",
@@ -36,88 +36,112 @@ of a machine's noise.`,
   bench plan configs/quickstart.yaml --detect 5%
   bench plan --algorithms bully --nodes 3,5,9 --resolved`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			by, err := d.change()
-			if err != nil {
-				return err
-			}
-			e, err := f.load(s, args)
-			if err != nil {
-				return err
-			}
-			s.overridden(runner.Header(e, nil).Overrides, true)
-			switch {
-			case resolved:
-				config, err := e.Resolved()
-				if err == nil {
-					_, err = s.out.Write(config)
-				}
-				return err
-			}
-			var found *detection
-			if by > 0 {
-				if found, err = s.detect(c.Context(), &f, args, &d, e, by); err != nil {
-					return err
-				}
-			}
-			if asJSON {
-				plan := planOf(e)
-				plan.Detect = found.document()
-				return writeJSON(s.out, plan)
-			}
-			s.printPlan(e)
-			if found != nil {
-				s.printDetection(found, e)
-			}
-			return nil
-		},
 	}
 	f.register(c)
 	d.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
 	c.Flags().BoolVar(&resolved, "resolved", false,
 		"print the experiment with every default written out instead")
+	load := func(args []string) (*experiment.Experiment, error) {
+		e, err := f.load(s, args)
+		if err == nil {
+			s.overridden(runner.Header(e, nil).Overrides, true)
+		}
+		return e, err
+	}
+	s.answering(c, func(args []string) (*answer.Document, error) {
+		by, err := d.change()
+		if err != nil {
+			return nil, err
+		}
+		e, err := load(args)
+		if err != nil {
+			return nil, err
+		}
+		plan := planOf(e)
+		if by > 0 {
+			found, err := s.detect(c.Context(), &f, args, &d, e, by)
+			if err != nil {
+				return nil, err
+			}
+			found.Add(plan, designOf(e).declared(e))
+		}
+		return plan, nil
+	})
+	answers := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !resolved {
+			return answers(c, args)
+		}
+		e, err := load(args)
+		if err != nil {
+			return err
+		}
+		config, err := e.Resolved()
+		if err == nil {
+			_, err = s.out.Write(config)
+		}
+		return err
+	}
 	return c
 }
 
-func (s *streams) printPlan(e *experiment.Experiment) {
-	w := s.text()
-	fmt.Fprintf(w, "experiment  %s: %s, %s\n", e.Name, e.Problem, e.Transport)
-	fmt.Fprintf(w, "trials      %s x %s = %s\n", report.Plural(len(e.Cells), "cell", "cells"),
-		repetitions(e), between(e.Least(), e.Most()))
+// planOf is what an experiment would run.
+func planOf(e *experiment.Experiment) *answer.Document {
+	least, most := e.Estimate()
+	seconds := func(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
+	d := answer.New("plan", e.Name+": what it would run")
+	facts := answer.Facts{
+		{Name: "name", Value: e.Name,
+			Line: fmt.Sprintf("experiment  %s: %s, %s", e.Name, e.Problem, e.Transport)},
+		{Name: "problem", Value: string(e.Problem)}, {Name: "transport", Value: e.Transport},
+		{Name: "repetitions", Value: e.Repetitions, Line: fmt.Sprintf("trials      %s x %s = %s",
+			report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), between(e.Least(), e.Most()))},
+		{Name: "min_repetitions", Value: e.Fewest}, {Name: "rounds", Value: e.Rounds},
+		{Name: "trials", Value: e.Most()}, {Name: "min_trials", Value: e.Least()},
+	}
 	if u := e.Until; u != nil {
 		holds := ""
 		if u.Anytime {
 			holds = ", and that holds whenever it stops (anytime)"
 		}
-		fmt.Fprintf(w, "until       %s is known to %s in a cell%s\n", u.Metric, results.Percent(u.CI),
-			holds)
+		facts = append(facts, answer.Fact{Name: "until", Value: u.Metric, Line: fmt.Sprintf(
+			"until       %s is known to %s in a cell%s", u.Metric, results.Percent(u.CI), holds)},
+			answer.Fact{Name: "until_ci", Value: u.CI}, answer.Fact{Name: "until_anytime", Value: u.Anytime})
 	}
-	fmt.Fprintf(w, "time        %s\n", howLong(e))
-	fmt.Fprintf(w, "seed        %d\n", e.Seed)
+	facts = append(facts,
+		answer.Fact{Name: "estimate_s", Value: seconds(most), Line: "time        " + howLong(e)},
+		answer.Fact{Name: "min_estimate_s", Value: seconds(least)},
+		answer.Fact{Name: "seed", Value: e.Seed, Line: fmt.Sprintf("seed        %d", e.Seed)},
+		answer.Fact{Name: "config_sha256", Value: e.Hash()})
 	if text := settling(e); text != "" {
-		fmt.Fprintf(w, "settle      %s\n", text)
+		facts = append(facts, answer.Fact{Name: "settle", Value: text, Line: "settle      " + text})
 	}
-	fmt.Fprintln(w)
-	t, d := &console.Table{}, designOf(e)
-	t.Column("cell", true)
-	t.Column("algorithm", false)
-	d.head(t, e)
-	t.Keyed(len(t.Head))
-	t.Column("trials", true)
-	t.Column("in_model", false)
+	d.Add(facts, answer.Text(""))
+	design := designOf(e)
+	columns := design.declared(e)
+	t := d.Table("cells", slices.Concat(answer.Columns(answer.Everybody, "cell:count algorithm"), columns,
+		answer.Columns(answer.Everybody, "trials:count in_model:flag"),
+		answer.Columns(answer.Nested, "design:map"),
+		answer.Columns(answer.Programs, "out_of_model:list settle_ms:number period_ms:number"))...)
+	t.Keys = len(columns) + 2
 	for i := range e.Cells {
 		c := &e.Cells[i]
-		row := append([]string{fmt.Sprint(c.Number), c.Label}, d.values(c)...)
-		t.Add(append(row, between(e.Fewest, e.Repetitions), fmt.Sprint(c.Plan.InModel))...)
+		row := []answer.Value{c.Number, c.Label}
+		for k, v := range design.values(c) {
+			row = append(row, columns[k].Typed(v))
+		}
+		t.Row(append(row, answer.Shown{Value: e.Repetitions, Text: between(e.Fewest, e.Repetitions)},
+			answer.Shown{Value: c.Plan.InModel, Text: fmt.Sprint(c.Plan.InModel)}, metric.ByName(c.Design),
+			append([]string{}, c.Plan.OutOfModel...), inMS(c.Plan.Scenario.Settle),
+			inMS(c.Plan.Period().Length))...)
 	}
-	t.Write(w)
 	for i, n := range e.Notes {
 		if i == 0 {
-			fmt.Fprintln(w)
+			d.Add(answer.Text(""))
 		}
-		fmt.Fprintf(w, "[%d] %s\n", i+1, n)
+		d.Add(answer.Note{Text: n, Line: fmt.Sprintf("[%d] %s", i+1, n)})
 	}
+	return d
 }
 
 // settling is how long the leader of each cell lives at least, in words; "": nothing is
@@ -138,72 +162,12 @@ func settling(e *experiment.Experiment) string {
 	return all[0].String()
 }
 
-type planReport struct {
-	Schema      int         `json:"schema_version"`
-	Name        string      `json:"name"`
-	Problem     string      `json:"problem"`
-	Transport   string      `json:"transport"`
-	Seed        uint64      `json:"seed"`
-	Repetitions int         `json:"repetitions"` // of each cell, at most
-	Fewest      int         `json:"min_repetitions"`
-	Until       *planUntil  `json:"until"` // null: no cell ends before its last repetition
-	Rounds      int         `json:"rounds"`
-	Trials      int         `json:"trials"`
-	LeastTrials int         `json:"min_trials"`
-	EstimateS   float64     `json:"estimate_s"` // of all trials
-	LeastS      float64     `json:"min_estimate_s"`
-	Config      string      `json:"config_sha256"`
-	Cells       []planCell  `json:"cells"`
-	Notes       []string    `json:"notes"`
-	Detect      *detectJSON `json:"detect,omitempty"` // with --detect
-}
-
-type planUntil struct {
-	Metric  string  `json:"metric"`
-	CI      float64 `json:"ci"`
-	Anytime bool    `json:"anytime"`
-}
-
-type planCell struct {
-	Cell       int               `json:"cell"`
-	Design     map[string]string `json:"design"`
-	InModel    bool              `json:"in_model"`
-	OutOfModel []string          `json:"out_of_model"`
-	// SettleMS is how long the leader lives at least before something happens to it; null:
-	// nothing does. PeriodMS is the longest of what it repeats; null: it repeats nothing.
-	SettleMS *float64 `json:"settle_ms"`
-	PeriodMS *float64 `json:"period_ms"`
-}
-
-func planOf(e *experiment.Experiment) planReport {
-	least, most := e.Estimate()
-	seconds := func(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
-	r := planReport{
-		Schema: 1, Name: e.Name, Problem: string(e.Problem), Transport: e.Transport, Seed: e.Seed,
-		Repetitions: e.Repetitions, Fewest: e.Fewest, Rounds: e.Rounds, Trials: e.Most(),
-		LeastTrials: e.Least(),
-		EstimateS:   seconds(most), LeastS: seconds(least), Config: e.Hash(),
-		Notes: append([]string{}, e.Notes...),
-	}
-	if u := e.Until; u != nil {
-		r.Until = &planUntil{u.Metric, u.CI, u.Anytime}
-	}
-	for i := range e.Cells {
-		c := &e.Cells[i]
-		r.Cells = append(r.Cells, planCell{c.Number, metric.ByName(c.Design), c.Plan.InModel,
-			append([]string{}, c.Plan.OutOfModel...), inMS(c.Plan.Scenario.Settle),
-			inMS(c.Plan.Period().Length)})
-	}
-	return r
-}
-
-// inMS is a span in milliseconds; nil where there is none.
-func inMS(d time.Duration) *float64 {
+// inMS is a span in milliseconds; none where there is none.
+func inMS(d time.Duration) answer.Value {
 	if d == 0 {
 		return nil
 	}
-	ms := float64(d) / float64(time.Millisecond)
-	return &ms
+	return float64(d) / float64(time.Millisecond)
 }
 
 // repetitions is how many each cell has, in words.

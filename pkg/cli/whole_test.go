@@ -110,7 +110,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-func must(b []byte, err error) []byte {
+func must[T any](b T, err error) T {
 	if err != nil {
 		panic(err)
 	}
