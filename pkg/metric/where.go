@@ -99,18 +99,25 @@ func ColumnsOf(designs ...[]Field) (out []Column) {
 	return out
 }
 
+// ColumnNamed finds a column: the error is a *NameError.
+func ColumnNamed(columns []Column, name string) (*Column, error) {
+	names := make([]string, len(columns))
+	for i := range columns {
+		if names[i] = columns[i].Name; names[i] == name {
+			return &columns[i], nil
+		}
+	}
+	return nil, &NameError{Kind: "column", Name: name, Known: names}
+}
+
 // Check refuses a column that no cell has, and a value that none can have: a *NameError.
 func (w Where) Check(columns []Column) error {
 	for _, f := range w {
-		i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == f.Name })
-		if i < 0 {
-			names := make([]string, len(columns))
-			for i, c := range columns {
-				names[i] = c.Name
-			}
-			return &NameError{Kind: "column", Name: f.Name, Known: names}
+		c, err := ColumnNamed(columns, f.Name)
+		if err != nil {
+			return err
 		}
-		all := slices.Concat(columns[i].Values, columns[i].Declared)
+		all := slices.Concat(c.Values, c.Declared)
 		if slices.ContainsFunc(all, func(v string) bool { return f.matches(Field{f.Name, v}) }) {
 			continue
 		}
@@ -120,7 +127,7 @@ func (w Where) Check(columns []Column) error {
 				near = append(near, id[strings.LastIndexByte(id, '/')+1:])
 			}
 		}
-		return &NameError{Kind: "value of " + f.Name, Name: f.Value, Known: columns[i].Values, near: near}
+		return &NameError{Kind: "value of " + f.Name, Name: f.Value, Known: c.Values, near: near}
 	}
 	return nil
 }
