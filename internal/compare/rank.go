@@ -27,7 +27,8 @@ type Ranking struct {
 	Notes   []string // what is not ranked, and why
 	Tests   int      // comparisons that Holm's correction counts
 
-	word func(column string) string // what stands before the value of a column in sentences
+	columns []string
+	word    func(column string) string // what stands before the value of a column in sentences
 }
 
 // A Duel compares two algorithms that differ in nothing but their label.
@@ -75,7 +76,8 @@ func RankIn(t *results.Table, word func(column string) string) *Ranking {
 	}
 	var places [][]metric.Field
 	groups := map[string][]*results.Cell{}
-	columns := view.Varying(view.Designs(t.Cells()), t.Design)
+	columns := view.VaryingIn(t)
+	r.columns = columns
 	all := 0
 	for _, c := range t.Cells() {
 		place := view.Place(c.Design, columns)
@@ -386,14 +388,10 @@ func (d *Duel) luck() string {
 
 // at names a place in front of a sentence.
 func (r *Ranking) at(place []metric.Field) string {
-	var parts []string
-	for _, f := range place {
-		parts = append(parts, r.word(f.Name)+f.Value)
-	}
-	if parts == nil {
+	if len(place) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + ": "
+	return view.Worded(place, r.columns, ", ", r.word) + ": "
 }
 
 // Head says what the sentences are about, with metrics by their names.

@@ -77,7 +77,7 @@ func ReplacedNotes(t *results.Table) []string {
 	var where *results.Cell
 	var of *metric.Metric
 	more := -1
-	columns := append([]string{"label"}, view.Varying(view.Designs(t.Cells()), t.Design)...)
+	columns := append([]string{"label"}, view.VaryingIn(t)...)
 	for _, c := range t.Cells() {
 		m := telling(c)
 		if m == nil {

@@ -27,10 +27,11 @@ func Designs(cells []*results.Cell) [][]metric.Field {
 	return out
 }
 
-// Varying finds, among columns, those in which cells of one label differ. What follows from the
+// Varying finds the columns in which cells of one label differ. What follows from the
 // algorithm, such as its topology, is not among them.
-func Varying(designs [][]metric.Field, columns []string) (out []string) {
-	for _, name := range columns {
+func Varying(designs [][]metric.Field) (out []string) {
+	for _, c := range metric.ColumnsOf(designs...) {
+		name := c.Name
 		first := map[string]string{}
 		if name != "label" && slices.ContainsFunc(designs, func(d []metric.Field) bool {
 			label, v := Label(d), metric.Get(d, name)
@@ -46,11 +47,14 @@ func Varying(designs [][]metric.Field, columns []string) (out []string) {
 	return out
 }
 
+// VaryingIn are those of the cells of a table.
+func VaryingIn(t *results.Table) []string { return Varying(Designs(t.Cells())) }
+
 // Telling finds, among columns, those by which a reader tells the cells apart: the label, and what
 // varies besides. It is the label if there is nothing to tell.
 func Telling(designs [][]metric.Field, columns []string) (out []string) {
 	labels := slices.Contains(columns, "label") && differs(designs, "label")
-	varying := Varying(designs, columns)
+	varying := Varying(designs)
 	for _, name := range columns {
 		if labels && (name == "label" || slices.Contains(varying, name)) || !labels && differs(designs, name) {
 			out = append(out, name)
@@ -87,6 +91,11 @@ func Path(design []metric.Field, columns []string) string {
 
 // Joined is the columns of a cell that it has, with a separator.
 func Joined(design []metric.Field, columns []string, separator string) string {
+	return Worded(design, columns, separator, func(column string) string { return column + "=" })
+}
+
+// Worded is Joined with other words in front of the values than the columns' names.
+func Worded(design []metric.Field, columns []string, separator string, word func(column string) string) string {
 	var parts []string
 	for _, name := range columns {
 		for _, f := range design {
@@ -95,7 +104,7 @@ func Joined(design []metric.Field, columns []string, separator string) string {
 			case name == "label" || name == "algorithm":
 				parts = append(parts, f.Value)
 			default:
-				parts = append(parts, name+"="+f.Value)
+				parts = append(parts, word(name)+f.Value)
 			}
 		}
 	}

@@ -11,11 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -184,7 +182,7 @@ func (f *compareFlags) options() (compare.Options, error) {
 }
 
 // readWhere reads the values of --where.
-func readWhere(where []string) (out []metric.Field, err error) {
+func readWhere(where []string) (out metric.Where, err error) {
 	for _, text := range where {
 		f, ok := metric.ReadField(text)
 		if !ok {
@@ -223,7 +221,7 @@ func (s *streams) compare(f *compareFlags, base, new string) error {
 	}
 	r, err := compare.Compare(old, fresh, o)
 	if err != nil {
-		return unknownName(err)
+		return err
 	}
 	var text bytes.Buffer
 	if err := printComparison(&text, r, f.format, len(f.metrics) > 0); err != nil {
@@ -264,19 +262,6 @@ func codeOf(r *compare.Report) int {
 		return Incomplete
 	}
 	return Good
-}
-
-// unknownName makes a mistake in a flag of a name that neither run knows.
-func unknownName(err error) error {
-	var unknown *compare.NameError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	hint := ""
-	if !console.IsNumber(unknown.Name) {
-		hint = algo.Hint(unknown.Name, unknown.Known)
-	}
-	return usage("%v%s (has: %s)", err, hint, strings.Join(distinct(unknown.Known), ", "))
 }
 
 // distinct is list without what stands in it before.

@@ -59,7 +59,7 @@ func (s *streams) compareTails(f *compareFlags, old, fresh *results.Table, o com
 	}
 	r, err := compare.CompareTails(old, fresh, f.stat, o)
 	if err != nil {
-		return unknownName(err)
+		return err
 	}
 	var text bytes.Buffer
 	if f.format == "json" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -139,13 +140,14 @@ func classify(err error) int {
 		mistake *usageError
 		shards  *results.MergeError
 		place   *history.RefError
+		name    *metric.NameError
 		stopped *interruption
 	)
 	switch {
 	case errors.As(err, &stopped):
 		return stopped.code()
 	case errors.As(err, &config), errors.As(err, &mistake), errors.As(err, &shards),
-		errors.As(err, &place):
+		errors.As(err, &place), errors.As(err, &name):
 		return Usage
 	}
 	return CouldNotRun

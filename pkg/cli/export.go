@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -106,6 +107,9 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 	if err != nil {
 		return err
 	}
+	if len(view.Filter(run.Table, options.Where).Trials) == 0 {
+		s.say("note: " + view.None(options.Where))
+	}
 	for _, file := range files {
 		for _, text := range file.Notes {
 			s.say("note: " + text)
@@ -188,6 +192,8 @@ func (s *streams) deliver(format *export.Format, files []export.File, out string
 		}
 		return usage("bench export: --format %s makes %d files (%s, ...): say where with --out DIR",
 			format.Name, len(files), strings.Join(names, ", "))
+	case len(files) == 0:
+		return nil
 	case out == "":
 		_, err := s.out.Write(files[0].Data)
 		return err

@@ -413,7 +413,6 @@ func (g *gate) compare(file, name string, dirs [2][]string) {
 	}
 	r, err := compare.Compare(tables[0], tables[1], g.options)
 	if err != nil {
-		err = unknownName(err)
 		g.fault(file, classify(err), err.Error(), "")
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -130,15 +131,18 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 		}
 	}
 	if entries, err = history.Select(entries, where); err != nil {
-		return nil, nil, unknownName(fmt.Errorf("%s: %w", store, err))
+		return nil, nil, fmt.Errorf("%s: %w", store, err)
 	}
 	a := history.Analyze(entries, blessings, o)
+	if len(entries) == 0 {
+		a.Notes = append(a.Notes, view.None(where))
+	}
 	lack := ""
 	if !f.all {
 		lack = older(ctx)
 	}
 	switch {
-	case a.Runs == 0:
+	case a.Runs == 0 && len(entries) > 0:
 		return nil, nil, usage("none of the %d runs of %s is of a commit that %s has%s", len(entries),
 			f.store, f.at, cmp.Or(lack, "; want another --at, or --all"))
 	case a.Elsewhere > 0 && lack != "":
@@ -401,14 +405,14 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if err != nil {
 		return err
 	}
-	b.Where = where
+	b.Where = history.Design(where)
 	entries, err := store.Entries(ctx)
 	if err != nil {
 		return err
 	}
 	if len(entries) > 0 { // what is blessed may be measured later
 		if _, err := history.Select(entries, where); err != nil {
-			return unknownName(fmt.Errorf("%s: %w", store, err))
+			return fmt.Errorf("%s: %w", store, err)
 		}
 	}
 	if err := store.Bless(ctx, b); err != nil {

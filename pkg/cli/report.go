@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -143,8 +144,12 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		r.Bus = append(r.Bus, trips)
 	}
 	if f.figures != "" {
+		where := f.draw.Where.String()
 		names, err := drawing.Write(d, f.figures, f.draw)
 		r.Figures = append(r.Figures, names...)
+		if len(names) == 0 && where != "" && err == nil {
+			s.say("note: no figure: " + view.None(where))
+		}
 		var wrong *report.Mistake
 		if errors.As(err, &wrong) {
 			return usage("bench report: %s", wrong)

@@ -246,7 +246,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		{"csv", Options{Metrics: []string{"election"}}, `unknown metric "election"; did you mean "election_ms"?`},
 		{"csv", Options{Where: where("node=3")}, `unknown column "node"; did you mean "nodes"?`},
-		{"csv", Options{Where: where("nodes=4")}, "no trial to export where nodes=4 (nodes is 3, 5)"},
+		{"csv", Options{Where: where("nodes=4")}, `--where: unknown value of nodes "4" (has: 3, 5)`},
 		{"hgrm", Options{Metrics: []string{"messages"}}, "--metrics messages: a single operation has no messages"},
 	} {
 		f, err := Find(test.format)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/program"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -72,11 +73,11 @@ func junit(s *selection) ([]File, error) {
 	var all junitSuites
 	index := map[string]int{}
 	for _, c := range s.cells {
-		i, seen := index[head(c)]
+		i, seen := index[view.Label(c.Design)]
 		if !seen {
 			i = len(all.Suites)
-			index[head(c)] = i
-			all.Suites = append(all.Suites, s.suite(i, head(c)))
+			index[view.Label(c.Design)] = i
+			all.Suites = append(all.Suites, s.suite(i, view.Label(c.Design)))
 		}
 		s.add(&all.Suites[i], c)
 	}
@@ -125,11 +126,7 @@ func (s *selection) suite(id int, label string) junitSuite {
 }
 
 func (s *selection) add(suite *junitSuite, c *results.Cell) {
-	var parts []string
-	for _, f := range s.place(c) {
-		parts = append(parts, f.Name+"="+f.Value)
-	}
-	name := printable(strings.Join(parts, ","))
+	name := printable(view.Joined(c.Design, s.places, ","))
 	if name == "" {
 		name = "all"
 	}
@@ -144,7 +141,7 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 	}
 	suite.seconds += ms / 1000
 	suite.Tests++
-	suite.Out.Text += fmt.Sprintf("%s: %s\n", name, statuses(c))
+	suite.Out.Text += fmt.Sprintf("%s: %s\n", name, view.Statuses(c))
 	for _, note := range s.doubtful(c) {
 		suite.Out.Text += note + "\n"
 	}
