@@ -477,7 +477,8 @@ func (row Row) says() bool {
 
 // row compares one metric in one pair of cells; nil if neither has it.
 func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
-	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: view.Place(p.base.Design, r.Columns), cells: p}
+	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, cells: p,
+		Cell: view.Place(p.base.Design, r.Columns)}
 	none := math.NaN()
 	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
 	row.Delta, row.P, row.Adjusted, row.Uneven = none, none, none, none

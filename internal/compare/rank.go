@@ -216,7 +216,8 @@ func never(c *results.Cell, m *metric.Metric) []string {
 	if censored == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s never recovered in %d of %d", view.Label(c.Design), censored, len(values)+censored)}
+	return []string{fmt.Sprintf("%s never recovered in %d of %d", view.Label(c.Design), censored,
+		len(values)+censored)}
 }
 
 func duelOf(fast, slow *results.Cell, m *metric.Metric) *Duel {
@@ -233,7 +234,8 @@ func duelOf(fast, slow *results.Cell, m *metric.Metric) *Duel {
 
 func ofPairs(fast, slow *results.Cell, p Pairing) *Duel {
 	d := &Duel{
-		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design), Paired: true, N: p.N, NFast: p.N, Left: p.Left,
+		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design),
+		Paired: true, N: p.N, NFast: p.N, Left: p.Left,
 		Cut:   p.Censored,
 		Ratio: p.Ratio, Low: p.RatioLow, High: p.RatioHigh, Exact: p.SameRatio,
 		Equal: p.Equal == p.N, P: p.P, of: p.of,
@@ -252,7 +254,8 @@ func ofRanks(fast, slow *results.Cell, m *metric.Metric) *Duel {
 	b, censoredB := slow.Sample(m.Name)
 	a, b = withCensored(a, censoredA), withCensored(b, censoredB)
 	d := &Duel{
-		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design), N: len(b), NFast: len(a), Cut: censoredA + censoredB, of: m,
+		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design),
+		N: len(b), NFast: len(a), Cut: censoredA + censoredB, of: m,
 	}
 	d.Ratio, d.Low, d.High = stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 	d.P = stats.MannWhitney(a, b).P

@@ -56,8 +56,8 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 	case err != nil:
 		return nil, err
 	case why != "":
-		return &TailReport{Base: sideOf(base), New: sideOf(new), Notes: []string{why}, Confidence: 1 - o.Alpha,
-			Threshold: o.Threshold}, nil
+		return &TailReport{Base: sideOf(base), New: sideOf(new), Notes: []string{why},
+			Confidence: 1 - o.Alpha, Threshold: o.Threshold}, nil
 	}
 	m, err := match(base, new, o.Ignore)
 	if err != nil {
@@ -90,7 +90,8 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 		which string
 	}{{m.missing, "BASE"}, {m.extra, "NEW"}} {
 		for _, c := range side.cells {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s is in %s alone", view.Name(c.Design, columns), side.which))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s is in %s alone",
+				view.Name(c.Design, columns), side.which))
 		}
 	}
 	for _, of := range metrics {

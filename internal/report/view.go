@@ -44,7 +44,9 @@ type View struct {
 const MostPanels = 12
 
 // Any says whether a cell is shown.
-func (v *View) Any() bool { return slices.ContainsFunc(v.Rows, func(row []int) bool { return row != nil }) }
+func (v *View) Any() bool {
+	return slices.ContainsFunc(v.Rows, func(row []int) bool { return row != nil })
+}
 
 // Varies lists the columns that have more than one value among the cells that are shown.
 func (v *View) Varies() (out []int) {

@@ -104,12 +104,15 @@ var table = []struct {
 	{"internal/queue", []string{
 		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
 	}},
+	{"internal/view", []string{"pkg/algo", "pkg/check", "pkg/experiment", "pkg/harness", "pkg/metric", "pkg/results",
+		"pkg/trace", "internal/stats"}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
-		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},
+		"internal/stats", "pkg/experiment", "pkg/results", "internal/program", "internal/view"}},
 	{"internal/report", []string{
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
+		"internal/view",
 	}},
 	{"internal/explore", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/config",
@@ -123,7 +126,7 @@ var table = []struct {
 	}},
 	{"internal/commits", []string{"internal/proc"}},
 	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
-		"internal/transport", "internal/program",
+		"internal/transport", "internal/program", "internal/view",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",

@@ -56,7 +56,11 @@ func Telling(designs [][]metric.Field, columns []string) (out []string) {
 	labels := slices.Contains(columns, "label") && differs(designs, "label")
 	varying := Varying(designs)
 	for _, name := range columns {
-		if labels && (name == "label" || slices.Contains(varying, name)) || !labels && differs(designs, name) {
+		tells := differs(designs, name)
+		if labels {
+			tells = name == "label" || slices.Contains(varying, name)
+		}
+		if tells {
 			out = append(out, name)
 		}
 	}
@@ -95,7 +99,8 @@ func Joined(design []metric.Field, columns []string, separator string) string {
 }
 
 // Worded is Joined with other words in front of the values than the columns' names.
-func Worded(design []metric.Field, columns []string, separator string, word func(column string) string) string {
+func Worded(design []metric.Field, columns []string, separator string,
+	word func(column string) string) string {
 	var parts []string
 	for _, name := range columns {
 		for _, f := range design {
@@ -128,7 +133,7 @@ func Columns(tables ...*results.Table) []metric.Column {
 	return Declared(metric.ColumnsOf(designs...))
 }
 
-// Declared adds the values that no cell has and that are right nevertheless.
+// Declared adds the values that are right though no cell has them.
 func Declared(columns []metric.Column) []metric.Column {
 	for i := range columns {
 		columns[i].Declared = experiment.Declared(columns[i].Name)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -144,10 +145,10 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		r.Bus = append(r.Bus, trips)
 	}
 	if f.figures != "" {
-		where := f.draw.Where.String()
+		where := slices.Clone(f.draw.Where)
 		names, err := drawing.Write(d, f.figures, f.draw)
 		r.Figures = append(r.Figures, names...)
-		if len(names) == 0 && where != "" && err == nil {
+		if len(names) == 0 && len(where) > 0 && err == nil {
 			s.say("note: no figure: " + view.None(where))
 		}
 		var wrong *report.Mistake

@@ -69,17 +69,22 @@ type Format struct {
 func Formats() []Format {
 	return []Format{
 		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them", write: gobench},
-		{Name: "junit", Doc: "a test report in XML, a test case for each cell", empty: true, write: junit},
+		{Name: "junit", Doc: "a test report in XML, a test case for each cell",
+			empty: true, write: junit},
 		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
 			write: github},
 		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
-		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", empty: true, all: true, write: writeCSV,
+		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell",
+			empty: true, all: true, write: writeCSV,
 			tails: operationsCSV},
-		{Name: "json", Doc: "the same for programs, with the statuses", empty: true, all: true, write: writeJSON,
+		{Name: "json", Doc: "the same for programs, with the statuses",
+			empty: true, all: true, write: writeJSON,
 			tails: operationsJSON},
-		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki", empty: true, write: markdown,
+		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki",
+			empty: true, write: markdown,
 			tails: operationsMarkdown},
-		{Name: "latex", Doc: "a table for booktabs and siunitx", empty: true, write: latex,
+		{Name: "latex", Doc: "a table for booktabs and siunitx",
+			empty: true, write: latex,
 			tails: operationsLatex},
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
@@ -157,7 +162,8 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 	}
 	s.cells = view.Filter(r.Table, o.Where).Cells()
 	for _, c := range s.cells {
-		s.all[slices.IndexFunc(s.all, func(a *results.Cell) bool { return slices.Equal(a.Design, c.Design) })] = c
+		same := func(a *results.Cell) bool { return slices.Equal(a.Design, c.Design) }
+		s.all[slices.IndexFunc(s.all, same)] = c
 	}
 	for _, name := range o.Metrics {
 		if known := r.Known(); !slices.Contains(known, name) {

@@ -258,8 +258,7 @@ func TestMistakes(t *testing.T) {
 
 func wants(t testing.TB, err error, says string) {
 	t.Helper()
-	var wrong *report.Mistake
-	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
+	if !errors.As(err, new(*report.Mistake)) && !errors.As(err, new(*metric.NameError)) || !strings.Contains(err.Error(), says) {
 		t.Errorf("error %v, want a mistake that says %q", err, says)
 	}
 }
