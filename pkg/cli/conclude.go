@@ -294,11 +294,11 @@ func (o *outcome) report(code int) runReport {
 		cell, c := &e.Cells[i], &o.cells[i]
 		metrics := map[string]metricReport{}
 		for _, name := range o.metrics {
-			metrics[name] = metricOf(c.describe(name))
+			metrics[name] = metricOf(c.Describe(name))
 		}
 		r.Cells = append(r.Cells, cellReport{
 			Cell: cell.Number, Design: metric.ByName(cell.Design), InModel: c.within(cell),
-			Statuses: c.statuses, Marked: c.marked, Metrics: metrics,
+			Statuses: c.Statuses, Marked: c.Marked, Metrics: metrics,
 			Restless: c.asides[0], Hastened: c.asides[1],
 		})
 	}

@@ -2,63 +2,42 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-// A design is what tells the cells of an experiment apart.
-type design struct {
-	columns []string
-	at      []int // their places among the experiment's columns
-}
+// A design is the columns that tell the cells of an experiment apart, besides their labels.
+type design []string
 
-// designOf finds the columns in which the cells of one algorithm differ. What
-// follows from the algorithm, such as its topology, is not among them: its label
-// stands first everywhere.
-func designOf(e *experiment.Experiment) design {
-	var d design
-	for i, name := range e.Columns {
-		first := map[string]string{}
-		differs := slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			v := c.Design[i].Value
-			if was, ok := first[c.Label]; ok {
-				return was != v
-			}
-			first[c.Label] = v
-			return false
-		})
-		if differs {
-			d.columns, d.at = append(d.columns, name), append(d.at, i)
-		}
+func designOf(e *experiment.Experiment) design { return view.Varying(designsOf(e)) }
+
+func designsOf(e *experiment.Experiment) [][]metric.Field {
+	out := make([][]metric.Field, len(e.Cells))
+	for i := range e.Cells {
+		out[i] = e.Cells[i].Design
 	}
-	return d
+	return out
 }
 
 // head adds the columns to a table of e's cells.
 func (d design) head(t *console.Table, e *experiment.Experiment) {
-	for i, name := range d.columns {
+	for _, name := range d {
 		t.Column(name, !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			return !console.IsNumber(c.Design[d.at[i]].Value)
+			return !console.IsNumber(metric.Get(c.Design, name))
 		}))
 	}
 }
 
 func (d design) values(c *experiment.Cell) []string {
-	out := make([]string, len(d.at))
-	for i, at := range d.at {
-		out[i] = c.Design[at].Value
+	out := make([]string, len(d))
+	for i, name := range d {
+		out[i] = metric.Get(c.Design, name)
 	}
 	return out
 }
 
 // name is a cell in one word, as bully/nodes=9/loss=0.05.
-func (d design) name(c *experiment.Cell) string {
-	var b strings.Builder
-	b.WriteString(c.Label)
-	for i, v := range d.values(c) {
-		b.WriteString("/" + d.columns[i] + "=" + v)
-	}
-	return b.String()
-}
+func (d design) name(c *experiment.Cell) string { return view.Path(c.Design, d) }

@@ -198,7 +198,7 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 	for i := range f.needs {
 		n := &f.needs[i]
 		row := []string{n.Cell.Get("label")}
-		for _, name := range d.columns {
+		for _, name := range d {
 			row = append(row, n.Cell.Get(name))
 		}
 		median := compare.Number(n.Median)

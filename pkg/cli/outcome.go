@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -44,13 +45,8 @@ type outcome struct {
 }
 
 type cellOutcome struct {
-	method   stats.Method
-	statuses map[trace.Status]int
-	marked   int
-	asides   [len(asides)]int          // how many of its trials with status ok each aside is about
-	beyond   int                       // trials that are beyond the model
-	samples  map[string]results.Sample // what its trials observed of each metric of the table
-	clocks   float64                   // largest clock_error_us
+	*view.Cell
+	asides [len(asides)]int // how many of its trials with status ok each aside is about
 }
 
 // An aside is what a reader has to know of a trial although its status is ok: a metric of it
@@ -72,18 +68,6 @@ var asides = [...]aside{
 // mostTold bounds how many trials are told in words. All of them are counted.
 const mostTold = 10
 
-// briefMetrics are the metrics of the table; the files have them all. Where what
-// goes wrong lasts, it is the span and not the single election that counts.
-func briefMetrics(e *experiment.Experiment) []string {
-	table := metric.Brief
-	for _, c := range e.Cells {
-		if t := check.Brief(c.Plan.Scenario.Declared()); t != metric.Brief {
-			table = t
-		}
-	}
-	return metric.Names(metric.Shown(e.Problem, table))
-}
-
 // outcomeOf reads what the folder holds. Its figures are those of summary.csv.
 func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 	o := newOutcome(e, dir)
@@ -92,18 +76,15 @@ func outcomeOf(e *experiment.Experiment, dir string) (*outcome, error) {
 
 // newOutcome knows no trial yet.
 func newOutcome(e *experiment.Experiment, dir string) *outcome {
+	designs := designsOf(e)
 	o := &outcome{
-		experiment: e, dir: dir, metrics: briefMetrics(e), cells: make([]cellOutcome, len(e.Cells)),
+		experiment: e, dir: dir, metrics: metric.Names(view.Brief(designs)), cells: make([]cellOutcome, len(e.Cells)),
 		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{},
 		tally:    tally{allow: e.Allow},
 		stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
-		o.cells[i] = cellOutcome{method: o.stopping.Rule().Method(), statuses: map[trace.Status]int{},
-			samples: map[string]results.Sample{}}
-		for _, name := range o.metrics {
-			o.cells[i].samples[name] = results.Sample{}
-		}
+		o.cells[i].Cell = view.NewCell(designs[i], o.stopping.Rule().Method(), o.metrics)
 	}
 	return o
 }
@@ -136,28 +117,17 @@ func (o *outcome) hold() error {
 func (o *outcome) add(t *results.Trial) {
 	o.stopping.Add(t)
 	c := &o.cells[t.Cell-1]
-	c.statuses[t.Status]++
+	c.Add(t)
 	if t.Marked() {
-		c.marked++
 		o.tally.marked++
 		o.note(t)
 	}
-	if !t.InModel {
-		c.beyond++
-	}
 	o.statuses[t.Status]++
 	o.finished++
-	for _, name := range o.metrics {
-		v, seen := t.Observe(name)
-		c.samples[name].Add(t.Start(), v, seen)
-	}
 	for i := range asides {
 		if v, kind := t.Observe(asides[i].of.Name); kind == results.Observed && v == asides[i].value {
 			c.asides[i]++
 		}
-	}
-	if v, kind := t.Observe(metric.ClockError.Name); kind == results.Observed {
-		c.clocks = max(c.clocks, v)
 	}
 	switch t.Status {
 	case trace.OK:
@@ -218,13 +188,6 @@ func keep(list []results.Trial, t *results.Trial) []results.Trial {
 	return list
 }
 
-// describe condenses a metric of a cell.
-func (c *cellOutcome) describe(name string) stats.Summary {
-	d := c.samples[name].Describe(c.method)
-	d.Doubt = metric.Named(name).Doubt(c.clocks)
-	return d
-}
-
 // table is a row for each cell: what differs between them, and the figures that
 // an experimenter looks at first. The notes explain the figures.
 func (o *outcome) table() (t *console.Table, notes []string) {
@@ -246,9 +209,9 @@ func (o *outcome) table() (t *console.Table, notes []string) {
 	for i := range o.cells {
 		c, cell := &o.cells[i], &o.experiment.Cells[i]
 		row := append([]string{cell.Label}, d.values(cell)...)
-		row = append(row, fmt.Sprint(c.statuses[trace.OK]))
+		row = append(row, fmt.Sprint(c.Statuses[trace.OK]))
 		for _, m := range o.metrics {
-			row = append(row, legend.Estimate(metric.Named(m), c.describe(m), c.statuses[trace.OK]))
+			row = append(row, legend.Estimate(metric.Named(m), c.Describe(m), c.Statuses[trace.OK]))
 		}
 		if rule != nil {
 			row = append(row, ended(&rule.Rule, &rule.Cells[i]))
@@ -284,7 +247,7 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 	var parts []string
 	total := 0
 	for _, status := range trace.Statuses() {
-		if n := c.statuses[status]; n > 0 {
+		if n := c.Statuses[status]; n > 0 {
 			part := fmt.Sprintf("%s %d", status, n)
 			if status == trace.OK {
 				part += c.but()
@@ -304,8 +267,8 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 	switch {
 	case !cell.Plan.InModel:
 		text += " *"
-	case c.beyond > 0:
-		text += fmt.Sprintf(" (%d *)", c.beyond)
+	case c.Beyond > 0:
+		text += fmt.Sprintf(" (%d *)", c.Beyond)
 	}
 	return text
 }
@@ -313,8 +276,8 @@ func (o *outcome) count(c *cellOutcome, cell *experiment.Cell) string {
 // but says what is to be known of the trials with status ok.
 func (c *cellOutcome) but() string {
 	var parts []string
-	if c.marked > 0 {
-		parts = append(parts, fmt.Sprintf("marked %d", c.marked))
+	if c.Marked > 0 {
+		parts = append(parts, fmt.Sprintf("marked %d", c.Marked))
 	}
 	for i := range asides {
 		if c.asides[i] > 0 {
@@ -328,4 +291,4 @@ func (c *cellOutcome) but() string {
 }
 
 // within says whether all of the cell is within the model, by its plan and by its trials.
-func (c *cellOutcome) within(cell *experiment.Cell) bool { return cell.Plan.InModel && c.beyond == 0 }
+func (c *cellOutcome) within(cell *experiment.Cell) bool { return cell.Plan.InModel && c.Beyond == 0 }

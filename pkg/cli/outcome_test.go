@@ -67,7 +67,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 	} {
 		before := map[string]int{}
 		for _, m := range o.metrics {
-			before[m] = o.cells[0].describe(m).N
+			before[m] = o.cells[0].Describe(m).N
 		}
 		o.add(&results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
 			Metrics: metrics})
@@ -76,7 +76,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 			if m == "downtime_ms" {
 				want = 1 // the first of them
 			}
-			if d := o.cells[0].describe(m); d.Censored != want || d.N != before[m] {
+			if d := o.cells[0].Describe(m); d.Censored != want || d.N != before[m] {
 				t.Errorf("%s: %d trials that were cut short, want %d; %d values, want %d", m, d.Censored, want, d.N,
 					before[m])
 			}
@@ -91,7 +91,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 		!slices.ContainsFunc(table.Rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
 		t.Errorf("%q, %q", table.Rows, notes)
 	}
-	if o.cells[0].statuses[trace.TimedOut] != 2 || o.cells[0].describe("availability").N != 6 {
+	if o.cells[0].Statuses[trace.TimedOut] != 2 || o.cells[0].Describe("availability").N != 6 {
 		t.Errorf("%+v", o.cells[0])
 	}
 }

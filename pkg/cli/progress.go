@@ -37,7 +37,7 @@ type stand struct {
 // ended says whether the cell needs no further trial.
 func (s *stand) ended() bool {
 	trials := 0
-	for _, n := range s.known.cells[s.Trial.Cell-1].statuses {
+	for _, n := range s.known.cells[s.Trial.Cell-1].Statuses {
 		trials += n
 	}
 	return s.Final && trials >= s.known.stopping.Repetitions(s.Trial.Cell)
@@ -46,7 +46,7 @@ func (s *stand) ended() bool {
 // median is that of the cell so far, of the n-th metric of the table.
 func (s *stand) median(n int) (name, value string, of stats.Summary) {
 	name = s.known.metrics[n]
-	of = s.known.cells[s.Trial.Cell-1].describe(name)
+	of = s.known.cells[s.Trial.Cell-1].Describe(name)
 	value = "n/a"
 	if of.N+of.Censored > 0 {
 		value = compare.OrBeyond(of.Median) + new(compare.Legend).Mark(of.Doubtful())

@@ -9,7 +9,6 @@
 package export
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,8 +17,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -179,7 +176,9 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 	case f.all:
 		s.metrics = usedMetrics(r.Table)
 	default:
-		s.metrics = briefMetrics(r.Table)
+		s.metrics = slices.DeleteFunc(view.Brief(view.Designs(s.all)), func(m *metric.Metric) bool {
+			return !slices.Contains(r.Known(), m.Name)
+		})
 	}
 	return s, nil
 }
@@ -204,26 +203,6 @@ func usedMetrics(t *results.Table) (used []*metric.Metric) {
 		}
 	}
 	return used
-}
-
-// briefMetrics are those that the table of bench run has, as far as this run has
-// them.
-func briefMetrics(t *results.Table) (out []*metric.Metric) {
-	tables, known := map[algo.Problem]metric.Tables{}, t.Known()
-	for _, c := range t.Cells() {
-		if table := check.Brief(harness.ScenarioOf(c.Get("scenario"))); table != metric.Brief {
-			tables[algo.Problem(c.Get("problem"))] = table
-		}
-	}
-	for _, c := range t.Cells() {
-		p := algo.Problem(c.Get("problem"))
-		for _, m := range metric.Shown(p, cmp.Or(tables[p], metric.Brief)) {
-			if !slices.Contains(out, m) && slices.Contains(known, m.Name) {
-				out = append(out, m)
-			}
-		}
-	}
-	return out
 }
 
 // origin is one line that says which run this is.

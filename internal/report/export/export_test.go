@@ -301,17 +301,18 @@ func TestMainMetrics(t *testing.T) {
 		{"mutex", "open", []string{"waiting_ms", "messages_per_entry", "messages"}},
 	} {
 		table := &results.Table{
+			Design: []string{"problem", "scenario"},
 			Metrics: []string{"election_ms", "downtime_ms", "availability", "split_brain_ms", "waiting_ms",
 				"messages_per_entry"},
 			Trials: []results.Trial{{Design: where("problem="+test.problem, "scenario="+test.scenario)}},
 		}
-		if got := metric.Names(briefMetrics(table)); !slices.Equal(got, test.want) {
+		if got := brief(table); !slices.Equal(got, test.want) {
 			t.Errorf("%s, %s: %v, want %v", test.problem, test.scenario, got, test.want)
 		}
 		// A cell of another scenario behind it changes nothing.
 		if test.scenario == "churn" {
 			table.Trials = append(table.Trials, results.Trial{Cell: 1, Design: where("problem=election", "scenario=cold-start")})
-			if got := metric.Names(briefMetrics(table)); !slices.Equal(got, test.want) {
+			if got := brief(table); !slices.Equal(got, test.want) {
 				t.Errorf("with another scenario: %v, want %v", got, test.want)
 			}
 		}
@@ -388,4 +389,10 @@ func TestAxes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// brief is what a format has of a run unless somebody asks for other metrics.
+func brief(t *results.Table) []string {
+	s, _ := choose(&Run{t}, &Format{}, Options{})
+	return metric.Names(s.metrics)
 }
