@@ -141,6 +141,7 @@ type Report struct {
 	Threshold    float64 // as the Options have it
 	Prove        float64 // likewise
 
+	asked    bool      // for metrics: every row of them is shown
 	measured int       // rows whose base has values
 	settings []setting // in which the experiments differ
 }
@@ -150,9 +151,9 @@ type CellFailure struct{ Cell, Text string }
 
 // A StatusChange is a cell whose trials ended otherwise in the new run.
 type StatusChange struct {
-	Cell  string `json:"cell"`
-	Text  string `json:"text"`            // as "ok 10 -> 7, violation 0 -> 3"
-	Worse string `json:"worse,omitempty"` // what is worse about that; "": nothing that is beyond chance
+	Cell  string
+	Text  string // as "ok 10 -> 7, violation 0 -> 3"
+	Worse string // what is worse about that; "": nothing that is beyond chance
 }
 
 // String is the change in words.
@@ -260,7 +261,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
-	all := slices.Contains(o.Metrics, AllMetrics)
+	all, asked := slices.Contains(o.Metrics, AllMetrics), len(o.Metrics) > 0
 	if all {
 		o.Metrics = slices.DeleteFunc(slices.Clone(base.Known()), func(name string) bool {
 			return !slices.Contains(new.Known(), name)
@@ -284,7 +285,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Prove:   o.Prove,
+		Prove: o.Prove, asked: asked,
 		Columns: m.columns(), settings: differences(base, new),
 	}
 	r.lack(m)

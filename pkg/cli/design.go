@@ -12,15 +12,7 @@ import (
 // A design is the columns that tell the cells of an experiment apart, besides their labels.
 type design []string
 
-func designOf(e *experiment.Experiment) design { return view.Varying(designsOf(e)) }
-
-func designsOf(e *experiment.Experiment) [][]metric.Field {
-	out := make([][]metric.Field, len(e.Cells))
-	for i := range e.Cells {
-		out[i] = e.Cells[i].Design
-	}
-	return out
-}
+func designOf(e *experiment.Experiment) design { return view.Varying(e.Designs()) }
 
 // head adds the columns to a table of e's cells.
 func (d design) head(t *console.Table, e *experiment.Experiment) {

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/report/export"
-	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -190,7 +189,7 @@ func TestExport_MainMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := bench(t, "export", latest(t, root, "small"), "--format", "json", "--metrics",
-			strings.Join(metric.Names(view.Brief(designsOf(e))), ",")).want(t, Good).out
+			strings.Join(outcome.New(e, "").Metrics, ",")).want(t, Good).out
 		var asked struct {
 			Cells []struct{ Metrics map[string]any }
 		}
@@ -199,7 +198,7 @@ func TestExport_MainMetrics(t *testing.T) {
 		}
 		lines := bench(t, "export", latest(t, root, "small"), "--format", "gobench").want(t, Good).out
 		if got := strings.Count(lines, "\nUnit "); got != len(asked.Cells[0].Metrics) {
-			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, metric.Names(view.Brief(designsOf(e))), lines)
+			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, outcome.New(e, "").Metrics, lines)
 		}
 		for metric := range asked.Cells[0].Metrics {
 			unit := strings.ReplaceAll(strings.Replace(metric, "_ms", "-ns", 1), "_per_", "/")
@@ -224,7 +223,7 @@ func TestExport_Mistakes(t *testing.T) {
 		{dir + " --format csv --metrics election", Usage, `did you mean "election_ms"?`},
 		{dir + " --format csv --where nodes", Usage, "want COLUMN=VALUE"},
 		{dir + " --format csv --where node=3", Usage, `did you mean "nodes"?`},
-		{dir + " --format csv --where nodes=4", Usage, `unknown value of nodes "4" (has: 3, 5)`},
+		{dir + " --format csv --where nodes=4", Usage, "nodes is 3, 5"},
 		{dir + " --format csv --bench-config full", Usage, "--bench-config means nothing to --format csv"},
 		{dir + " --format gobench --bench-config some", Usage, "want one of: default, full"},
 		{dir + " --format github --metrics election_ms,availability", Usage, "--out DIR"},

@@ -14,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -98,14 +99,14 @@ func (f *historyFlags) choice(c *cobra.Command) {
 func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.Analysis, error) {
 	o := history.Options{Alpha: f.alpha, Metrics: f.metrics}
 	var err error
-	if o.Least, err = fraction(f.least); err != nil {
+	if o.Least, err = compare.ReadShare(f.least); err != nil {
 		return nil, nil, usage("--least %s: %v, want a percentage as 1%%, or a fraction as 0.01", f.least,
 			err)
 	}
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return nil, nil, usage("--alpha %v: want a probability between 0 and 1, as 0.01", f.alpha)
 	}
-	where, err := readWhere(f.where)
+	where, err := compare.ReadWhere(f.where)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -401,7 +402,7 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if repo, err := commits.Open(ctx, "."); err == nil {
 		b.By = repo.User(ctx)
 	}
-	where, err := readWhere(f.where)
+	where, err := compare.ReadWhere(f.where)
 	if err != nil {
 		return err
 	}
@@ -714,7 +715,7 @@ blessings, changes of machine. It needs no network.`,
 			if err != nil {
 				return err
 			}
-			if err := writeWhole(out, page); err != nil {
+			if err := files.Write(out, page); err != nil {
 				return err
 			}
 			fmt.Fprintln(s.text(), out)

@@ -49,11 +49,7 @@ func (d *draft) checkHosted(at config.Place, key, name string, where metric.Wher
 // checkWhere says why a threshold is about no cell.
 func (d *draft) checkWhere(t *threshold, e *Experiment) {
 	where, key := t.at.Get("where"), config.Join(t.key, "where")
-	designs := make([][]metric.Field, len(e.Cells))
-	for i := range e.Cells {
-		designs[i] = e.Cells[i].Design
-	}
-	columns := metric.ColumnsOf(designs...)
+	columns := metric.ColumnsOf(e.Designs()...)
 	for _, f := range t.Where {
 		if err := (metric.Where{f}).Check(columns); err != nil {
 			d.Add(where.Get(f.Name).At, config.Join(key, f.Name), "%v", err)

@@ -47,6 +47,15 @@ func Title(column string) string {
 	return strings.ReplaceAll(name, "_", " ") + unit
 }
 
+// Designs are those of the cells.
+func (e *Experiment) Designs() [][]metric.Field {
+	out := make([][]metric.Field, len(e.Cells))
+	for i := range e.Cells {
+		out[i] = e.Cells[i].Design
+	}
+	return out
+}
+
 // Declared lists the values that a column of the design can have, also those that no cell of an
 // experiment has: nil if they are numbers, names, or not known.
 func Declared(column string) (values []string) {

@@ -139,6 +139,9 @@ type NameError struct {
 	near       []string // these may be meant as well
 }
 
+// Exit says that it is a mistake on the command line.
+func (*NameError) Exit() int { return 2 }
+
 // Error names the nearest.
 func (e *NameError) Error() string {
 	hint := ""
