@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -114,6 +115,18 @@ func Worded(design []metric.Field, columns []string, separator string,
 		}
 	}
 	return strings.Join(parts, separator)
+}
+
+// ReadWhere reads the values of --where.
+func ReadWhere(texts []string) (out metric.Where, err error) {
+	for _, text := range texts {
+		f, ok := metric.ReadField(text)
+		if !ok {
+			return nil, answer.Mistaken("--where %q, want COLUMN=VALUE, as nodes=5", text)
+		}
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 // Columns lists the columns of the tables that a filter may name, with the values that they may have.

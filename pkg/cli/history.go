@@ -106,7 +106,7 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return nil, nil, usage("--alpha %v: want a probability between 0 and 1, as 0.01", f.alpha)
 	}
-	where, err := compare.ReadWhere(f.where)
+	where, err := view.ReadWhere(f.where)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -402,7 +402,7 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if repo, err := commits.Open(ctx, "."); err == nil {
 		b.By = repo.User(ctx)
 	}
-	where, err := compare.ReadWhere(f.where)
+	where, err := view.ReadWhere(f.where)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if o.All && (len(o.Metrics) > 0 || o.X != "" || o.Series != "") {
 		return usage("--all draws everything: leave it out, or --metric, --x and --series")
 	}
-	if o.Where, err = compare.ReadWhere(f.where); err != nil {
+	if o.Where, err = view.ReadWhere(f.where); err != nil {
 		return err
 	}
 	return f.size.read(o, "metric", len(o.Metrics))
