@@ -77,7 +77,8 @@ func Of(e *experiment.Experiment, dir string) (*Outcome, error) {
 func New(e *experiment.Experiment, dir string) *Outcome {
 	designs := e.Designs()
 	o := &Outcome{
-		Experiment: e, Dir: dir, Metrics: metric.Names(view.Brief(designs)), cells: make([]cell, len(e.Cells)),
+		Experiment: e, Dir: dir, Metrics: metric.Names(view.Brief(designs)),
+		cells:    make([]cell, len(e.Cells)),
 		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{},
 		Tally: Tally{Allow: e.Allow}, Stopping: runner.NewStopping(e),
 	}

@@ -42,7 +42,8 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	s.mu.Lock()
 	l := s.lives[e.ID]
 	if l == nil {
-		l = &live{follower: results.Follow(e.dir), cells: map[int]*view.Cell{}, counts: map[trace.Status]int{},
+		l = &live{follower: results.Follow(e.dir), cells: map[int]*view.Cell{},
+			counts:   map[trace.Status]int{},
 			repeated: map[string]*reason{}, then: time.Now()}
 		s.lives[e.ID] = l
 	}
