@@ -107,6 +107,10 @@ type Table struct {
 	Empty     string // what people read if there are no rows; "": nothing
 	Terms     bool   // a list of words and what they mean: the first column, and prose in the others
 	DropEmpty bool   // people do not see columns without a value
+	// Newest, if it is not 0, makes it a list: a head, a sentence and lines below it. Pages show so many
+	// rows, the last ones, and fold all of them.
+	Newest int
+	Urgent []int // of a list, the rows that pages show; nil: any
 	Main      bool   // it is what formats of one table have; none is: the first
 	// Fold is the title of a table of details, which a terminal leaves out and pages fold; "": it is none.
 	Fold  string

@@ -36,6 +36,10 @@ func writeText(out io.Writer, d *Document) error {
 			if b.Title != "" && !b.Terms {
 				fmt.Fprintln(w, b.Title)
 			}
+			if b.Newest > 0 {
+				b.listText(w)
+				continue
+			}
 			b.grid().Write(w)
 			if b.Terms {
 				fmt.Fprintln(w)

@@ -131,8 +131,8 @@ var table = []struct {
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
-	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
-		"internal/transport", "internal/program", "internal/view",
+	{"internal/history", []string{"internal/answer", "internal/console", "internal/commits", "internal/compare",
+		"internal/files", "internal/stats", "internal/transport", "internal/program", "internal/view",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",
