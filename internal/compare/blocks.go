@@ -18,11 +18,6 @@ type MachineChange struct {
 	P                 float64 // not corrected
 }
 
-// named says whether the trials of a run name their machines.
-func named(t *results.Table) bool {
-	return slices.ContainsFunc(t.Trials, func(t results.Trial) bool { return t.Host != "" })
-}
-
 // hostsOf are the machines of trials, by name; "" is one of them if some do not say.
 func hostsOf(trials []*results.Trial) (out []string) {
 	for _, t := range trials {

@@ -22,9 +22,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -45,7 +44,7 @@ type Options struct {
 	Threshold float64  // least change of a median that matters, as a fraction; 0: any
 	Metrics   []string // empty: the main ones of each problem; AllMetrics: every one
 	Ignore    []string // columns of the design by which cells are not told apart
-	Where     []metric.Field
+	Where     metric.Where
 	// Conditions replace the default gate, which is any change for the worse.
 	Conditions []Condition
 	// Strict fails a changed count also when it is for the better or when the
@@ -169,7 +168,7 @@ func (s StatusChange) String() string {
 func (r *Report) statuses(m *matching, o *Options) {
 	for _, p := range m.pairs {
 		if text := statusChange(p); text != "" {
-			r.Statuses = append(r.Statuses, StatusChange{title(p.base.Design, r.Columns), text,
+			r.Statuses = append(r.Statuses, StatusChange{view.Name(p.base.Design, r.Columns), text,
 				setback(p, r.exact(p, o))})
 		}
 	}
@@ -192,7 +191,7 @@ func (r *Report) Findings() (out []string) {
 }
 
 // Title names the row's cell.
-func (r *Report) Title(row *Row) string { return title(row.Design, r.Columns) }
+func (r *Report) Title(row *Row) string { return view.Name(row.Design, r.Columns) }
 
 // A Side is one of the two runs.
 type Side struct {
@@ -273,12 +272,11 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if err := o.check(base, new); err != nil {
 		return nil, err
 	}
-	base, new = filtered(base, o.Where), filtered(new, o.Where)
-	for side, t := range []*results.Table{base, new} {
-		if len(t.Trials) == 0 {
-			return nil, fmt.Errorf("%s (%s): no trial to compare%s", []string{"BASE", "NEW"}[side], t.Path,
-				because(o.Where))
-		}
+	switch why, err := o.choose(&base, &new); {
+	case err != nil:
+		return nil, err
+	case why != "":
+		return o.nothing(base, new, why), nil
 	}
 	m, err := match(base, new, o.Ignore)
 	if err != nil {
@@ -290,14 +288,9 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
 		Prove: o.Prove, asked: asked,
-		Columns: varying(m), settings: differences(base, new),
+		Columns: m.columns(), settings: differences(base, new),
 	}
-	for _, c := range m.missing {
-		r.Missing = append(r.Missing, title(c.Design, r.Columns))
-	}
-	for _, c := range m.extra {
-		r.Extra = append(r.Extra, title(c.Design, r.Columns))
-	}
+	r.lack(m)
 	if err := o.covered(m); err != nil {
 		return nil, err
 	}
@@ -319,31 +312,47 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	return r, nil
 }
 
-func because(where []metric.Field) string {
-	if len(where) == 0 {
-		return ""
-	}
-	return " after --where; its values are in trials.csv"
-}
-
-// filtered is t with the trials for which all of where holds. A column that the other
-// run alone has, because it was swept there, chooses among the other's trials.
-func filtered(t *results.Table, where []metric.Field) *results.Table {
-	where = slices.DeleteFunc(slices.Clone(where), func(f metric.Field) bool {
-		return !slices.Contains(t.Design, f.Name) && !(f.Name == results.HostColumn && named(t))
-	})
-	if len(where) == 0 {
-		return t
-	}
-	f := *t
-	f.Trials = nil
-	for _, trial := range t.Trials {
-		if metric.Covers(where, append(slices.Clone(trial.Design), metric.Field{
-			Name: results.HostColumn, Value: trial.Host})) {
-			f.Trials = append(f.Trials, trial)
+// choose leaves of both runs what Where takes. It says in words that this is nothing, and fails if a run
+// has no trials whatever it takes.
+func (o *Options) choose(base, new **results.Table) (nothing string, err error) {
+	for side, t := range []*results.Table{*base, *new} {
+		if len(t.Trials) == 0 {
+			return "", fmt.Errorf("%s (%s): no trial to compare", []string{"BASE", "NEW"}[side], t.Path)
 		}
 	}
-	return &f
+	*base, *new = view.Filter(*base, o.Where), view.Filter(*new, o.Where)
+	empty := func(t *results.Table) bool { return len(t.Trials) == 0 }
+	switch {
+	case empty(*base) && empty(*new):
+		return view.None(o.Where) + ": nothing is compared", nil
+	case empty(*base):
+		return "in BASE " + view.None(o.Where) + ": nothing is compared", nil
+	case empty(*new):
+		return "in NEW " + view.None(o.Where) + ": nothing is compared", nil
+	}
+	return "", nil
+}
+
+// nothing is the report on runs of which one at least has no cells.
+func (o *Options) nothing(base, new *results.Table, why string) *Report {
+	m := &matching{key: base.Design, missing: base.Cells(), extra: new.Cells()}
+	r := &Report{Base: sideOf(base), New: sideOf(new), Notes: []string{why}, Alpha: o.Alpha, Gated: !o.NoGate,
+		Threshold: o.Threshold, Prove: o.Prove, Columns: m.columns()}
+	r.lack(m)
+	if r.Gated {
+		r.gateCells(m, o)
+	}
+	return r
+}
+
+// lack notes the cells that only one run has.
+func (r *Report) lack(m *matching) {
+	for _, c := range m.missing {
+		r.Missing = append(r.Missing, view.Name(c.Design, r.Columns))
+	}
+	for _, c := range m.extra {
+		r.Extra = append(r.Extra, view.Name(c.Design, r.Columns))
+	}
 }
 
 // check refuses names that neither run knows.
@@ -356,49 +365,29 @@ func (o *Options) check(base, new *results.Table) error {
 		if why := cmp.Or(base.Lacks(name), new.Lacks(name)); why != "" {
 			return errors.New(why)
 		}
-		return &NameError{Kind: "metric", Name: name, Known: known}
+		return &metric.NameError{Kind: "metric", Name: name, Known: known}
 	}
 	for _, name := range o.Metrics {
 		if err := unknown(name); err != nil {
 			return err
 		}
 	}
-	columns := slices.Concat(base.Design, new.Design)
-	withHost := columns
-	if named(base) || named(new) {
-		withHost = append(slices.Clone(columns), results.HostColumn)
-	}
-	if err := CheckWhere(withHost, o.Where); err != nil {
-		return err
+	columns := view.Columns(base, new)
+	if err := o.Where.Check(columns); err != nil {
+		return fmt.Errorf("--where: %w", err)
 	}
 	for _, name := range o.Ignore {
-		if err := columnsIn(withHost, []metric.Field{{Name: name}}); err != nil {
+		if _, err := metric.ColumnNamed(columns, name); err != nil {
 			return fmt.Errorf("--ignore: %w", err)
 		}
 	}
 	for _, c := range o.Conditions {
-		if err := unknown(c.Metric); err != nil {
-			return fmt.Errorf("condition %q: %w", c.text, err)
+		err := unknown(c.Metric)
+		if err == nil {
+			err = c.Where.Check(columns)
 		}
-		if err := columnsIn(columns, c.Where); err != nil {
+		if err != nil {
 			return fmt.Errorf("condition %q: %w", c.text, err)
-		}
-	}
-	return nil
-}
-
-// CheckWhere refuses a --where of a column that no cell has: a NameError.
-func CheckWhere(columns []string, where []metric.Field) error {
-	if err := columnsIn(columns, where); err != nil {
-		return fmt.Errorf("--where: %w", err)
-	}
-	return nil
-}
-
-func columnsIn(known []string, where []metric.Field) error {
-	for _, f := range where {
-		if !slices.Contains(known, f.Name) {
-			return &NameError{Kind: "column", Name: f.Name, Known: known}
 		}
 	}
 	return nil
@@ -407,51 +396,27 @@ func columnsIn(known []string, where []metric.Field) error {
 // covered refuses conditions that are about no cell: a gate that nothing passes
 // through is not a gate.
 func (o *Options) covered(m *matching) error {
+	var designs [][]metric.Field
+	for _, p := range m.pairs {
+		designs = append(designs, p.base.Design)
+	}
 	for _, c := range o.Conditions {
-		if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(c.Where, p.base.Design) }) {
+		if slices.ContainsFunc(designs, c.Where.Covers) {
 			continue
 		}
-		_, where, _ := strings.Cut(c.text, "where ")
-		wrong := &NameError{Kind: "combination", Name: where}
-		for _, p := range m.pairs {
-			wrong.Known = append(wrong.Known, title(p.base.Design, varying(m)))
-		}
-		for _, f := range c.Where {
-			one := []metric.Field{f}
-			if slices.ContainsFunc(m.pairs, func(p pair) bool { return metric.Covers(one, p.base.Design) }) {
-				continue
+		err := c.Where.Check(metric.ColumnsOf(designs...))
+		if err == nil {
+			_, where, _ := strings.Cut(c.text, "where ")
+			wrong := &metric.NameError{Kind: "combination", Name: where}
+			for _, d := range designs {
+				wrong.Known = append(wrong.Known, view.Name(d, m.columns()))
 			}
-			wrong = &NameError{Kind: "value of " + f.Name, Name: f.Value}
-			for _, p := range m.pairs {
-				wrong.Known = append(wrong.Known, p.base.Get(f.Name))
-			}
+			err = wrong
 		}
-		return fmt.Errorf("condition %q: %w", c.text, wrong)
+		return fmt.Errorf("condition %q: %w", c.text, err)
 	}
 	return nil
 }
-
-// A NameError is a name that neither run knows, or a value that no cell of both has.
-type NameError struct {
-	Kind, Name string
-	Known      []string
-}
-
-func (e *NameError) Error() string {
-	hint, known := "", []string{}
-	if !console.IsNumber(e.Name) {
-		hint = algo.Hint(e.Name, e.Known)
-	}
-	for _, name := range e.Known {
-		if !slices.Contains(known, name) {
-			known = append(known, name)
-		}
-	}
-	return fmt.Sprintf("unknown %s %q%s (has: %s)", e.Kind, e.Name, hint, strings.Join(known, ", "))
-}
-
-// Exit says that it is a mistake on the command line.
-func (*NameError) Exit() int { return answer.Usage }
 
 func sideOf(t *results.Table) Side {
 	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[trace.Status]int{}}
@@ -465,71 +430,6 @@ func sideOf(t *results.Table) Side {
 		}
 	}
 	return s
-}
-
-// varying are the columns by which a reader tells the compared cells apart, but
-// for those that follow from the label.
-func varying(m *matching) []string {
-	var out []string
-	for _, name := range m.key {
-		first := ""
-		if len(m.pairs) > 0 {
-			first = m.pairs[0].base.Get(name)
-		}
-		differs := func(c *results.Cell) bool { return c.Get(name) != first }
-		if slices.ContainsFunc(m.pairs, func(p pair) bool { return differs(p.base) }) ||
-			slices.ContainsFunc(m.missing, differs) || slices.ContainsFunc(m.extra, differs) {
-			out = append(out, name)
-		}
-	}
-	if slices.Contains(out, "label") {
-		out = slices.DeleteFunc(out, func(s string) bool { return s != "label" && follows(m, s) })
-	}
-	if len(out) == 0 {
-		out = []string{"label"}
-	}
-	return out
-}
-
-// follows says whether a column has one value for each label.
-func follows(m *matching, column string) bool {
-	value := map[string]string{}
-	one := func(c *results.Cell) bool {
-		label, v := c.Get("label"), c.Get(column)
-		if old, seen := value[label]; seen && old != v {
-			return false
-		}
-		value[label] = v
-		return true
-	}
-	for _, p := range m.pairs {
-		if !one(p.base) || !one(p.new) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(m.missing, func(c *results.Cell) bool { return !one(c) }) &&
-		!slices.ContainsFunc(m.extra, func(c *results.Cell) bool { return !one(c) })
-}
-
-// title names a cell in a sentence.
-func title(design []metric.Field, columns []string) string {
-	text := ""
-	for _, name := range columns {
-		for _, f := range design {
-			if f.Name != name {
-				continue
-			}
-			if text != "" {
-				text += ", "
-			}
-			if name == "label" || name == "algorithm" {
-				text += f.Value
-			} else {
-				text += name + "=" + f.Value
-			}
-		}
-	}
-	return text
 }
 
 // measure makes the rows. Of all metrics, those that say nothing are left out.
@@ -580,7 +480,8 @@ func (row Row) says() bool {
 
 // row compares one metric in one pair of cells; nil if neither has it.
 func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
-	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, Cell: chosen(p.base, r.Columns), cells: p}
+	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, cells: p,
+		Cell: view.Place(p.base.Design, r.Columns)}
 	none := math.NaN()
 	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
 	row.Delta, row.P, row.Adjusted, row.Uneven = none, none, none, none
@@ -690,12 +591,4 @@ func shorterLimit(all []setting) int {
 func figure(d stats.Summary) Figure {
 	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh,
 		Doubt: d.Doubtful()}
-}
-
-func chosen(c *results.Cell, columns []string) []metric.Field {
-	out := make([]metric.Field, 0, len(columns))
-	for _, name := range columns {
-		out = append(out, metric.Field{Name: name, Value: c.Get(name)})
-	}
-	return out
 }

@@ -16,7 +16,7 @@ type Condition struct {
 	Metric string
 	Less   bool          // than Limit, not more
 	Limit  metric.Amount // of the change; a part is one of the base
-	Where  []metric.Field
+	Where  metric.Where
 	text   string
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
-	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/internal/view"
 )
 
 // judge corrects the tests for their number and gives each row its verdict.
@@ -157,7 +157,7 @@ func (r *Report) mean(row *Row) {
 func (r *Report) gate(m *matching, o *Options) {
 	fail := func(row *Row, why string) {
 		row.Failure = why
-		name := title(row.Design, r.Columns)
+		name := view.Name(row.Design, r.Columns)
 		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", name, row.Metric, why))
 	}
 	if o.Prove > 0 {
@@ -174,7 +174,7 @@ func (r *Report) gate(m *matching, o *Options) {
 			continue
 		}
 		for _, c := range o.Conditions {
-			if c.Metric == row.Metric && metric.Covers(c.Where, row.Design) && row.breaks(&c, o.Alpha) {
+			if c.Metric == row.Metric && c.Where.Covers(row.Design) && row.breaks(&c, o.Alpha) {
 				fail(row, row.describe(m)+fmt.Sprintf(" (%s)", c))
 			}
 		}
@@ -190,7 +190,7 @@ func (r *Report) gateCells(m *matching, o *Options) {
 		r.Failures = append(r.Failures, cell+": "+text)
 	}
 	for _, p := range m.pairs {
-		name := title(p.base.Design, r.Columns)
+		name := view.Name(p.base.Design, r.Columns)
 		text, worse := statusChange(p), setback(p, r.exact(p, o))
 		switch {
 		case worse != "" && len(o.Conditions) == 0:

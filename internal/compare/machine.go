@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -71,7 +72,7 @@ func (l *load) difference(cells []pair, columns []string) string {
 			a, b, n = a+x, b+y, n+1
 		case math.Abs(x-y) > math.Abs(a-b):
 			a, b, n = x, y, 1
-			where = " (" + title(p.base.Design, columns) + ")"
+			where = " (" + view.Name(p.base.Design, columns) + ")"
 		}
 	}
 	if n == 0 || math.Abs(a-b)/n <= l.least {

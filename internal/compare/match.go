@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -50,14 +51,14 @@ func match(base, new *results.Table, ignore []string) (*matching, error) {
 		return nil, err
 	}
 	for _, c := range base.Cells() {
-		if other := fresh[m.name(c, "\x00")]; other != nil {
+		if other := fresh[m.name(c)]; other != nil {
 			m.pairs = append(m.pairs, pair{base: c, new: other})
 		} else {
 			m.missing = append(m.missing, c)
 		}
 	}
 	for _, c := range new.Cells() {
-		if old[m.name(c, "\x00")] == nil {
+		if old[m.name(c)] == nil {
 			m.extra = append(m.extra, c)
 		}
 	}
@@ -109,7 +110,7 @@ func (m *matching) index(side string, t *results.Table) (map[string]*results.Cel
 			return nil, fmt.Errorf("%s (%s): trial %d, seed %d, stands twice: a simulation that is repeated "+
 				"is no new observation; leave one out", side, t.Path, again.Trial, again.Seed)
 		}
-		k := m.name(c, "\x00")
+		k := m.name(c)
 		if other := index[k]; other != nil {
 			return nil, fmt.Errorf("cells %d and %d of %s (%s) differ only in columns that are ignored: "+
 				"choose one with --where, or ignore less", other.Number, c.Number, side, t.Path)
@@ -131,12 +132,18 @@ func repeated(c *results.Cell) *results.Trial {
 	return nil
 }
 
-func (m *matching) name(c *results.Cell, separator string) string {
-	values := make([]string, len(m.key))
-	for i, name := range m.key {
-		values[i] = c.Get(name)
+// name tells cells apart that do not belong together.
+func (m *matching) name(c *results.Cell) string {
+	return fmt.Sprintf("%q", view.Place(c.Design, m.key))
+}
+
+// columns are those by which a reader tells the cells of both runs apart.
+func (m *matching) columns() []string {
+	designs := slices.Concat(view.Designs(m.missing), view.Designs(m.extra))
+	for _, p := range m.pairs {
+		designs = append(designs, p.base.Design, p.new.Design)
 	}
-	return strings.Join(values, separator)
+	return view.Telling(designs, m.key)
 }
 
 // why says which columns have no value in common.

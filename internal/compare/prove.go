@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -39,7 +40,7 @@ func (r *Report) prove(o *Options, fail func(*Row, string)) {
 			continue
 		}
 		row.Proof = row.proof(o.Prove)
-		name := title(row.Design, r.Columns)
+		name := view.Name(row.Design, r.Columns)
 		switch row.Proof.Outcome {
 		case Refuted:
 			fail(row, row.Proof.Why)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -26,7 +27,8 @@ type Ranking struct {
 	Notes   []string // what is not ranked, and why
 	Tests   int      // comparisons that Holm's correction counts
 
-	word func(column string) string // what stands before the value of a column in sentences
+	columns []string
+	word    func(column string) string // what stands before the value of a column in sentences
 }
 
 // A Duel compares two algorithms that differ in nothing but their label.
@@ -74,11 +76,12 @@ func RankIn(t *results.Table, word func(column string) string) *Ranking {
 	}
 	var places [][]metric.Field
 	groups := map[string][]*results.Cell{}
-	columns := Varying(t)
+	columns := view.VaryingIn(t)
+	r.columns = columns
 	all := 0
 	for _, c := range t.Cells() {
-		place := chosen(c, columns)
-		key := title(place, columns)
+		place := view.Place(c.Design, columns)
+		key := view.Name(place, columns)
 		if groups[key] == nil {
 			places = append(places, place)
 		}
@@ -94,7 +97,7 @@ func RankIn(t *results.Table, word func(column string) string) *Ranking {
 		return r
 	}
 	for _, place := range places {
-		r.group(place, groups[title(place, columns)])
+		r.group(place, groups[view.Name(place, columns)])
 	}
 	if len(r.Duels)+len(r.Notes) == 0 {
 		return nil
@@ -110,32 +113,6 @@ func RankIn(t *results.Table, word func(column string) string) *Ranking {
 		r.Duels[i].Adjusted, r.Duels[i].tests = adjusted, r.Tests
 	}
 	return r
-}
-
-// Varying finds the columns in which cells of one label differ. What follows from the
-// algorithm, such as its topology, is not among them.
-func Varying(t *results.Table) []string {
-	var out []string
-	cells := t.Cells()
-	for i, name := range t.Design {
-		first := map[string]string{}
-		differs := func(c *results.Cell) bool {
-			was, seen := first[LabelOf(c)]
-			if !seen {
-				first[LabelOf(c)] = c.Design[i].Value
-			}
-			return seen && was != c.Design[i].Value
-		}
-		if name != "label" && slices.ContainsFunc(cells, differs) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// LabelOf is what a cell is called first of all.
-func LabelOf(c *results.Cell) string {
-	return cmp.Or(c.Get("label"), c.Get("algorithm"), "all")
 }
 
 // rankedBy is the metric that the algorithms of a run are ranked by. Where they mean
@@ -192,10 +169,10 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 		switch {
 		case broken > 0:
 			r.Notes = append(r.Notes, fmt.Sprintf("%s%s is not ranked: it broke a promise (trials: %d)",
-				r.at(place), LabelOf(c), broken))
+				r.at(place), view.Label(c.Design), broken))
 		case len(values)+censored == 0:
 			without = append(without, fmt.Sprintf("%s%s is not ranked: no trial has a value of %s",
-				r.at(place), LabelOf(c), r.Metric.Name))
+				r.at(place), view.Label(c.Design), r.Metric.Name))
 		default:
 			m := stats.Describe(values, censored).Median
 			if math.IsNaN(m) { // among the time-outs
@@ -239,7 +216,8 @@ func never(c *results.Cell, m *metric.Metric) []string {
 	if censored == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s never recovered in %d of %d", LabelOf(c), censored, len(values)+censored)}
+	return []string{fmt.Sprintf("%s never recovered in %d of %d", view.Label(c.Design), censored,
+		len(values)+censored)}
 }
 
 func duelOf(fast, slow *results.Cell, m *metric.Metric) *Duel {
@@ -256,7 +234,8 @@ func duelOf(fast, slow *results.Cell, m *metric.Metric) *Duel {
 
 func ofPairs(fast, slow *results.Cell, p Pairing) *Duel {
 	d := &Duel{
-		Slow: LabelOf(slow), Fast: LabelOf(fast), Paired: true, N: p.N, NFast: p.N, Left: p.Left,
+		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design),
+		Paired: true, N: p.N, NFast: p.N, Left: p.Left,
 		Cut:   p.Censored,
 		Ratio: p.Ratio, Low: p.RatioLow, High: p.RatioHigh, Exact: p.SameRatio,
 		Equal: p.Equal == p.N, P: p.P, of: p.of,
@@ -275,7 +254,8 @@ func ofRanks(fast, slow *results.Cell, m *metric.Metric) *Duel {
 	b, censoredB := slow.Sample(m.Name)
 	a, b = withCensored(a, censoredA), withCensored(b, censoredB)
 	d := &Duel{
-		Slow: LabelOf(slow), Fast: LabelOf(fast), N: len(b), NFast: len(a), Cut: censoredA + censoredB, of: m,
+		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design),
+		N: len(b), NFast: len(a), Cut: censoredA + censoredB, of: m,
 	}
 	d.Ratio, d.Low, d.High = stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 	d.P = stats.MannWhitney(a, b).P
@@ -411,14 +391,10 @@ func (d *Duel) luck() string {
 
 // at names a place in front of a sentence.
 func (r *Ranking) at(place []metric.Field) string {
-	var parts []string
-	for _, f := range place {
-		parts = append(parts, r.word(f.Name)+f.Value)
-	}
-	if parts == nil {
+	if len(place) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + ": "
+	return view.Worded(place, r.columns, ", ", r.word) + ": "
 }
 
 // Head says what the sentences are about, with metrics by their names.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -14,7 +15,7 @@ import (
 
 // downtimes is a table of bully and raft with 5 processes whose downtimes are those.
 func downtimes(n int, of func(label string, repetition int) float64) *results.Table {
-	return filtered(run("sim", n, func(t *results.Trial, _ int) {
+	return view.Filter(run("sim", n, func(t *results.Trial, _ int) {
 		t.Metrics = append(t.Metrics, metric.Downtime.Of(of(t.Design[2].Value, t.Repetition)))
 	}), []metric.Field{{Name: "nodes", Value: "5"}})
 }
@@ -65,7 +66,7 @@ func TestRank(t *testing.T) {
 // named, and who broke a promise is ahead of nothing.
 func TestRank_Incomplete(t *testing.T) {
 	with := func(change func(t *results.Trial)) *results.Table {
-		return filtered(run("sim", 10, func(trial *results.Trial, _ int) {
+		return view.Filter(run("sim", 10, func(trial *results.Trial, _ int) {
 			trial.Metrics = append(trial.Metrics, metric.Downtime.Of(luck(trial.Repetition)))
 			if trial.Design[2].Value == "raft" {
 				trial.Metrics[2].Value *= 2 + 0.01*float64(trial.Repetition)

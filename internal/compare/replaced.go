@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -76,7 +77,7 @@ func ReplacedNotes(t *results.Table) []string {
 	var where *results.Cell
 	var of *metric.Metric
 	more := -1
-	columns := append([]string{"label"}, Varying(t)...)
+	columns := append([]string{"label"}, view.VaryingIn(t)...)
 	for _, c := range t.Cells() {
 		m := telling(c)
 		if m == nil {
@@ -98,7 +99,7 @@ func ReplacedNotes(t *results.Table) []string {
 	if more > 0 {
 		others = fmt.Sprintf(" (cells like it: %d more)", more)
 	}
-	name := title(where.Design, columns)
+	name := view.Name(where.Design, columns)
 	return []string{fmt.Sprintf("%s: %d of %d trials were invalid at first, and repeated%s; had they been "+
 		"the best or the worst that were seen, the median of %s would be between %s and %s, not %s; bench "+
 		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, OrBeyond(worst.Low),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -70,20 +71,8 @@ func (q *Request) Options() (o Options, err error) {
 		}
 		o.Conditions = append(o.Conditions, more...)
 	}
-	o.Where, err = ReadWhere(q.Where)
+	o.Where, err = view.ReadWhere(q.Where)
 	return o, err
-}
-
-// ReadWhere reads the values of --where.
-func ReadWhere(where []string) (out []metric.Field, err error) {
-	for _, text := range where {
-		f, ok := metric.ReadField(text)
-		if !ok {
-			return nil, answer.Mistaken("--where %q, want COLUMN=VALUE, as nodes=5", text)
-		}
-		out = append(out, f)
-	}
-	return out, nil
 }
 
 // tails reads what a comparison over operations understands otherwise, or not.

@@ -146,7 +146,7 @@ func overOperations(t *results.Table, thresholds []experiment.Threshold, title f
 	var all []Held
 	for _, threshold := range thresholds {
 		for _, c := range t.Cells() {
-			if threshold.Over != experiment.OverOperations || !metric.Covers(threshold.Where, c.Design) {
+			if threshold.Over != experiment.OverOperations || !threshold.Where.Covers(c.Design) {
 				continue
 			}
 			h := Held{Cell: title(c), Number: c.Number, Threshold: threshold}

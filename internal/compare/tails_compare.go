@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -52,7 +53,13 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 	if err := o.check(base, new); err != nil {
 		return nil, err
 	}
-	base, new = filtered(base, o.Where), filtered(new, o.Where)
+	switch why, err := o.choose(&base, &new); {
+	case err != nil:
+		return nil, err
+	case why != "":
+		return &TailReport{Base: sideOf(base), New: sideOf(new), Notes: []string{why},
+			Confidence: 1 - o.Alpha, Threshold: o.Threshold}, nil
+	}
 	m, err := match(base, new, o.Ignore)
 	if err != nil {
 		return nil, err
@@ -78,13 +85,14 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 	r := &TailReport{Base: sideOf(base), New: sideOf(new), Notes: m.notes, Threshold: o.Threshold}
 	r.Notes = slices.Concat(r.Notes, untilNote("base", base), untilNote("new", new))
 	r.Confidence = 1 - o.Alpha/float64(max(len(metrics)*len(m.pairs), 1))
-	columns := varying(m)
+	columns := m.columns()
 	for _, side := range []struct {
 		cells []*results.Cell
 		which string
 	}{{m.missing, "BASE"}, {m.extra, "NEW"}} {
 		for _, c := range side.cells {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s is in %s alone", title(c.Design, columns), side.which))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s is in %s alone",
+				view.Name(c.Design, columns), side.which))
 		}
 	}
 	for _, of := range metrics {
@@ -92,7 +100,7 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 			if !of.Applies(algo.Problem(p.base.Get("problem"))) {
 				continue
 			}
-			row := TailRow{Cell: title(p.base.Design, columns), Design: p.base.Design, Metric: of.Name,
+			row := TailRow{Cell: view.Name(p.base.Design, columns), Design: p.base.Design, Metric: of.Name,
 				Stat: stat}
 			row.compare(p, old.Of(p.base, of), fresh.Of(p.new, of), r.Confidence)
 			row.judge(of, &o)
@@ -210,7 +218,7 @@ func (row *TailRow) judge(m *metric.Metric, o *Options) {
 	}
 	for _, c := range o.Conditions {
 		lost := row.New.N == 0 && row.Base.N > 0
-		if c.Metric == row.Metric && metric.Covers(c.Where, row.Design) &&
+		if c.Metric == row.Metric && c.Where.Covers(row.Design) &&
 			(lost || beyondChance && c.exceeds(row.Base.Value, row.New.Value-row.Base.Value)) {
 			row.Failure = fmt.Sprintf("%v (%s)", row, c)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -29,20 +30,16 @@ func (m Miss) String() string {
 // came to is told whether they are kept or not.
 func Misses(t *results.Table, thresholds []experiment.Threshold) (out []Miss, told []Held, err error) {
 	cells := t.Cells()
-	every := &matching{key: t.Design}
-	for _, c := range cells {
-		every.pairs = append(every.pairs, pair{base: c, new: c})
-	}
-	columns := varying(every)
+	columns := view.Telling(view.Designs(cells), t.Design)
 	out, told, err = overOperations(t, thresholds, func(c *results.Cell) string {
-		return title(c.Design, columns)
+		return view.Name(c.Design, columns)
 	})
 	for _, threshold := range thresholds {
 		for _, c := range cells {
-			if threshold.Over == experiment.OverOperations || !metric.Covers(threshold.Where, c.Design) {
+			if threshold.Over == experiment.OverOperations || !threshold.Where.Covers(c.Design) {
 				continue
 			}
-			m := Miss{Cell: title(c.Design, columns), Number: c.Number, Threshold: threshold}
+			m := Miss{Cell: view.Name(c.Design, columns), Number: c.Number, Threshold: threshold}
 			if m.Value, m.Why = held(c, &threshold); m.Why != "" {
 				out = append(out, m)
 			}

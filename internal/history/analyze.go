@@ -2,15 +2,13 @@ package history
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/commits"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -120,7 +118,7 @@ func (b *Blessing) covers(f *Finding, place map[string]int) bool {
 		func(c Change) bool { return c.Metric == b.Metric }) {
 		return false
 	}
-	return metric.Covers(b.Where, f.Design)
+	return metric.Where(b.Where).Covers(f.Design)
 }
 
 // A Point is a measured value of a series.
@@ -191,23 +189,19 @@ func (a *Analysis) After(hash string) error {
 	return nil
 }
 
-// Select leaves of each entry the cells of which all of where holds, and no entry without one. As for
-// bench compare, a column that no cell has is a compare.NameError, and it is an error if no cell is left.
-func Select(entries []*Entry, where []metric.Field) (out []*Entry, err error) {
+// Select leaves of each entry the cells that the filter takes, and no entry without one. The error is that of
+// metric.Where.Check.
+func Select(entries []*Entry, where metric.Where) (out []*Entry, err error) {
 	if len(where) == 0 {
 		return entries, nil
 	}
-	var columns []string
+	var designs [][]metric.Field
 	for _, e := range entries {
 		left := *e
 		left.Cells = nil
 		for _, c := range e.Cells {
-			for _, f := range c.Design {
-				if !slices.Contains(columns, f.Name) {
-					columns = append(columns, f.Name)
-				}
-			}
-			if metric.Covers(where, c.Design) {
+			designs = append(designs, c.Design)
+			if where.Covers(c.Design) {
 				left.Cells = append(left.Cells, c)
 			}
 		}
@@ -215,30 +209,10 @@ func Select(entries []*Entry, where []metric.Field) (out []*Entry, err error) {
 			out = append(out, &left)
 		}
 	}
-	if err := compare.CheckWhere(columns, where); err != nil {
-		return nil, err
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no cell has all that --where asks for" + present(entries, where))
+	if err := where.Check(view.Declared(metric.ColumnsOf(designs...))); err != nil {
+		return nil, fmt.Errorf("--where: %w", err)
 	}
 	return out, nil
-}
-
-// present lists the values that the columns of where have.
-func present(entries []*Entry, where []metric.Field) string {
-	var parts []string
-	for _, w := range where {
-		var values []string
-		for _, e := range entries {
-			for _, c := range e.Cells {
-				if v := c.Get(w.Name); !slices.Contains(values, v) {
-					values = append(values, v)
-				}
-			}
-		}
-		parts = append(parts, w.Name+" is "+strings.Join(values, ", "))
-	}
-	return " (" + strings.Join(parts, "; ") + ")"
 }
 
 // Analyze finds what changed, and the commit that it came with.
@@ -312,7 +286,7 @@ type past struct {
 // collect gathers the entries of each cell.
 func collect(entries []*Entry) (out []*past) {
 	index := map[string]*past{}
-	varies := map[string]map[string]string{} // experiment, column: the value, or "\x00" for several
+	designs := map[string][][]metric.Field{} // by experiment
 	for _, e := range entries {
 		for i := range e.Cells {
 			c := &e.Cells[i]
@@ -321,46 +295,20 @@ func collect(entries []*Entry) (out []*past) {
 			if p == nil {
 				p = &past{experiment: e.Experiment, design: c.Design}
 				index[key], out = p, append(out, p)
-				note(varies, e.Experiment, c.Design)
+				designs[e.Experiment] = append(designs[e.Experiment], c.Design)
 			}
 			p.entries, p.cells = append(p.entries, e), append(p.cells, c)
 		}
 	}
+	varying := map[string][]string{}
+	for name, list := range designs {
+		varying[name] = view.Varying(list)
+	}
 	for _, p := range out {
-		p.label = label(p.design, varies[p.experiment])
+		columns := append([]string{"label"}, varying[p.experiment]...)
+		p.label = view.Joined(p.design, columns, " ")
 	}
 	return out
-}
-
-func note(varies map[string]map[string]string, experiment string, design Design) {
-	m := varies[experiment]
-	if m == nil {
-		m = map[string]string{}
-		varies[experiment] = m
-	}
-	for _, f := range design {
-		if was, seen := m[f.Name]; seen && was != f.Value {
-			m[f.Name] = "\x00"
-		} else if !seen {
-			m[f.Name] = f.Value
-		}
-	}
-}
-
-// label is what tells a cell from the others of its experiment: the algorithm, and what varies.
-func label(design Design, varies map[string]string) string {
-	var parts []string
-	name := ""
-	for _, f := range design {
-		switch {
-		case f.Name == "label":
-			name = f.Value
-		case f.Name == "problem" || f.Name == "algorithm":
-		case varies[f.Name] == "\x00":
-			parts = append(parts, f.Name+"="+f.Value)
-		}
-	}
-	return strings.TrimSpace(name + " " + strings.Join(parts, " "))
 }
 
 // exactly finds the commits that changed simulated trials.
@@ -424,14 +372,7 @@ func (a *Analysis) locate(f *Finding) {
 	}
 }
 
-func (p *past) problem() algo.Problem {
-	for _, f := range p.design {
-		if f.Name == "problem" {
-			return algo.Problem(f.Value)
-		}
-	}
-	return ""
-}
+func (p *past) problem() algo.Problem { return algo.Problem(metric.Get(p.design, "problem")) }
 
 // differing is the number of the first trial that is another, and how many are.
 func differing(old, is *Cell) (first, n int) {

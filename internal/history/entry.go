@@ -98,16 +98,6 @@ type Figure struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Get returns the value of a column of the design, "" if there is none.
-func (c *Cell) Get(column string) string {
-	for _, f := range c.Design {
-		if f.Name == column {
-			return f.Value
-		}
-	}
-	return ""
-}
-
 // NewEntry reduces a run.
 func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 	m := t.Manifest

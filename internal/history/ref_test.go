@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -194,7 +193,7 @@ func TestStore_Earlier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.Entries(t.Context()); err != nil || len(list) != 1 || list[0].Cells[0].Get("label") != "raft" {
+	if list, err := s.Entries(t.Context()); err != nil || len(list) != 1 || metric.Get(list[0].Cells[0].Design, "label") != "raft" {
 		t.Errorf("entries %+v, %v", list, err)
 	}
 	if list, err := s.Blessings(t.Context()); err != nil || len(list) != 1 || len(list[0].Where) != 1 ||
@@ -219,11 +218,11 @@ func TestSelect(t *testing.T) {
 		t.Errorf("all: %v, %v", got, err)
 	}
 	if _, err := Select(entries, []metric.Field{{Name: "nosuch", Value: "1"}}); !errors.As(err,
-		new(*compare.NameError)) {
+		new(*metric.NameError)) {
 		t.Errorf("a column that no cell has: %v", err)
 	}
 	if _, err := Select(entries, []metric.Field{{Name: "label", Value: "bully"}}); err == nil ||
-		!strings.Contains(err.Error(), "label is raft") {
+		!strings.Contains(err.Error(), `unknown value of label "bully" (has: raft)`) {
 		t.Errorf("a value that no cell has: %v", err)
 	}
 }

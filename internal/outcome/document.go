@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -86,7 +87,7 @@ func Progress(e *experiment.Experiment, finished, planned int) string {
 func (o *Outcome) table(d *answer.Document) (notes []string) {
 	e, rule, legend := o.Experiment, o.Stopping.Record(), &compare.Legend{}
 	t, beyond := d.Table("cells", o.columns()...), false
-	t.Main, t.Keys = true, 1+len(Varying(e))
+	t.Main, t.Keys = true, 1+len(view.Varying(e.Designs()))
 	for i := range o.cells {
 		c, cell := &o.cells[i], &e.Cells[i]
 		row := []answer.Value{cell.Number, cell.Label}
@@ -95,20 +96,20 @@ func (o *Outcome) table(d *answer.Document) (notes []string) {
 				row = append(row, designValue(cell.Design[i].Value))
 			}
 		}
-		row = append(row, c.statuses[trace.OK])
+		row = append(row, c.Statuses[trace.OK])
 		for _, m := range o.Metrics {
-			s := c.describe(m)
+			s := c.Describe(m)
 			row = append(row, answer.Shown{Value: Estimate(s),
-				Text: legend.Estimate(metric.Named(m), s, c.statuses[trace.OK])})
+				Text: legend.Estimate(metric.Named(m), s, c.Statuses[trace.OK])})
 		}
 		if rule != nil {
 			row = append(row, ended(&rule.Rule, &rule.Cells[i]))
 		}
 		row = append(row, o.count(c, cell), c.within(cell))
 		for _, status := range trace.Statuses() {
-			row = append(row, c.statuses[status])
+			row = append(row, c.Statuses[status])
 		}
-		row = append(row, c.marked)
+		row = append(row, c.Marked)
 		for i := range asides {
 			row = append(row, c.asides[i])
 		}
@@ -136,7 +137,7 @@ func (o *Outcome) columns() []answer.Column {
 	}
 	out := []answer.Column{programs("cell", answer.Count),
 		{Name: "label", Head: "algorithm", Kind: answer.Words}}
-	varies := Varying(e)
+	varies := view.Varying(e.Designs())
 	for i, name := range e.Columns {
 		if name == "label" {
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -43,13 +44,8 @@ type Outcome struct {
 
 // A cell is what the trials of one came to.
 type cell struct {
-	method   stats.Method
-	statuses map[trace.Status]int
-	marked   int
-	asides   [len(asides)]int          // how many of its trials with status ok each aside is about
-	beyond   int                       // trials that are beyond the model
-	samples  map[string]results.Sample // what its trials observed of each metric of the table
-	clocks   float64                   // largest clock_error_us
+	*view.Cell
+	asides [len(asides)]int // how many of its trials with status ok each aside is about
 }
 
 // An aside is what a reader has to know of a trial although its status is ok: a metric of it
@@ -71,18 +67,6 @@ var asides = [...]aside{
 // MostTold bounds how many trials are told in words. All of them are counted.
 const MostTold = 10
 
-// briefMetrics are the metrics of the table; the files have them all. Where what
-// goes wrong lasts, it is the span and not the single election that counts.
-func briefMetrics(e *experiment.Experiment) []string {
-	table := metric.Brief
-	for _, c := range e.Cells {
-		if t := check.Brief(c.Plan.Scenario.Declared()); t != metric.Brief {
-			table = t
-		}
-	}
-	return metric.Names(metric.Shown(e.Problem, table))
-}
-
 // Of reads what the folder holds. Its figures are those of summary.csv.
 func Of(e *experiment.Experiment, dir string) (*Outcome, error) {
 	o := New(e, dir)
@@ -91,17 +75,15 @@ func Of(e *experiment.Experiment, dir string) (*Outcome, error) {
 
 // New knows no trial yet.
 func New(e *experiment.Experiment, dir string) *Outcome {
+	designs := e.Designs()
 	o := &Outcome{
-		Experiment: e, Dir: dir, Metrics: briefMetrics(e), cells: make([]cell, len(e.Cells)),
+		Experiment: e, Dir: dir, Metrics: metric.Names(view.Brief(designs)),
+		cells:    make([]cell, len(e.Cells)),
 		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{},
 		Tally: Tally{Allow: e.Allow}, Stopping: runner.NewStopping(e),
 	}
 	for i := range o.cells {
-		o.cells[i] = cell{method: o.Stopping.Rule().Method(), statuses: map[trace.Status]int{},
-			samples: map[string]results.Sample{}}
-		for _, name := range o.Metrics {
-			o.cells[i].samples[name] = results.Sample{}
-		}
+		o.cells[i].Cell = view.NewCell(designs[i], o.Stopping.Rule().Method(), o.Metrics)
 	}
 	return o
 }
@@ -134,28 +116,17 @@ func (o *Outcome) Hold() error {
 func (o *Outcome) Add(t *results.Trial) {
 	o.Stopping.Add(t)
 	c := &o.cells[t.Cell-1]
-	c.statuses[t.Status]++
+	c.Add(t)
 	if t.Marked() {
-		c.marked++
 		o.Tally.Marked++
 		o.note(t)
 	}
-	if !t.InModel {
-		c.beyond++
-	}
 	o.statuses[t.Status]++
 	o.finished++
-	for _, name := range o.Metrics {
-		v, seen := t.Observe(name)
-		c.samples[name].Add(t.Start(), v, seen)
-	}
 	for i := range asides {
 		if v, kind := t.Observe(asides[i].of.Name); kind == results.Observed && v == asides[i].value {
 			c.asides[i]++
 		}
-	}
-	if v, kind := t.Observe(metric.ClockError.Name); kind == results.Observed {
-		c.clocks = max(c.clocks, v)
 	}
 	switch t.Status {
 	case trace.OK:
@@ -207,13 +178,6 @@ func keep(list []results.Trial, t *results.Trial) []results.Trial {
 	return list
 }
 
-// describe condenses a metric of a cell.
-func (c *cell) describe(name string) stats.Summary {
-	d := c.samples[name].Describe(c.method)
-	d.Doubt = metric.Named(name).Doubt(c.clocks)
-	return d
-}
-
 // ended says why a cell ended under the rule, and how wide its interval is.
 func ended(rule *results.Rule, c *results.Stopped) string {
 	text := cmp.Or(c.Stopped, "not yet") + " " + c.Precision()
@@ -229,7 +193,7 @@ func (o *Outcome) count(c *cell, cell *experiment.Cell) string {
 	var parts []string
 	total := 0
 	for _, status := range trace.Statuses() {
-		if n := c.statuses[status]; n > 0 {
+		if n := c.Statuses[status]; n > 0 {
 			part := fmt.Sprintf("%s %d", status, n)
 			if status == trace.OK {
 				part += c.but()
@@ -249,8 +213,8 @@ func (o *Outcome) count(c *cell, cell *experiment.Cell) string {
 	switch {
 	case !cell.Plan.InModel:
 		text += " *"
-	case c.beyond > 0:
-		text += fmt.Sprintf(" (%d *)", c.beyond)
+	case c.Beyond > 0:
+		text += fmt.Sprintf(" (%d *)", c.Beyond)
 	}
 	return text
 }
@@ -258,8 +222,8 @@ func (o *Outcome) count(c *cell, cell *experiment.Cell) string {
 // but says what is to be known of the trials with status ok.
 func (c *cell) but() string {
 	var parts []string
-	if c.marked > 0 {
-		parts = append(parts, fmt.Sprintf("marked %d", c.marked))
+	if c.Marked > 0 {
+		parts = append(parts, fmt.Sprintf("marked %d", c.Marked))
 	}
 	for i := range asides {
 		if c.asides[i] > 0 {
@@ -273,11 +237,11 @@ func (c *cell) but() string {
 }
 
 // within says whether all of the cell is within the model, by its plan and by its trials.
-func (c *cell) within(cell *experiment.Cell) bool { return cell.Plan.InModel && c.beyond == 0 }
+func (c *cell) within(cell *experiment.Cell) bool { return cell.Plan.InModel && c.Beyond == 0 }
 
 // Describe condenses a metric of a cell by its number.
 func (o *Outcome) Describe(cell int, metric string) stats.Summary {
-	return o.cells[cell-1].describe(metric)
+	return o.cells[cell-1].Describe(metric)
 }
 
 // Count says how the trials of a cell ended, in words.
@@ -288,7 +252,7 @@ func (o *Outcome) Count(cell int) string {
 // Ended reports whether the cell needs no further trial.
 func (o *Outcome) Ended(cell int) bool {
 	trials := 0
-	for _, n := range o.cells[cell-1].statuses {
+	for _, n := range o.cells[cell-1].Statuses {
 		trials += n
 	}
 	return trials >= o.Stopping.Repetitions(cell)

@@ -93,7 +93,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 	} {
 		before := map[string]int{}
 		for _, m := range o.Metrics {
-			before[m] = o.cells[0].describe(m).N
+			before[m] = o.cells[0].Describe(m).N
 		}
 		o.Add(&results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
 			Metrics: metrics})
@@ -102,7 +102,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 			if m == "downtime_ms" {
 				want = 1 // the first of them
 			}
-			if d := o.cells[0].describe(m); d.Censored != want || d.N != before[m] {
+			if d := o.cells[0].Describe(m); d.Censored != want || d.N != before[m] {
 				t.Errorf("%s: %d trials that were cut short, want %d; %d values, want %d", m, d.Censored, want, d.N,
 					before[m])
 			}
@@ -123,7 +123,7 @@ func TestOutcome_TimedOut(t *testing.T) {
 		}) {
 		t.Errorf("%q, %q", row, notes)
 	}
-	if o.cells[0].statuses[trace.TimedOut] != 2 || o.cells[0].describe("availability").N != 6 {
+	if o.cells[0].Statuses[trace.TimedOut] != 2 || o.cells[0].Describe("availability").N != 6 {
 		t.Errorf("%+v", o.cells[0])
 	}
 }

@@ -2,10 +2,10 @@ package report
 
 import (
 	"math"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -62,16 +62,16 @@ func (b *builder) rankings() {
 
 // cellName is what tells a cell from the others.
 func (b *builder) cellName(cell int) string {
-	var parts []string
-	for i, c := range b.Columns {
-		if v := c.Values[b.Cells[cell].Design[i]]; v != "" && (len(c.Values) > 1 || c.Name == "label") {
-			if c.Name != "label" {
-				v = experiment.Title(c.Name) + " " + v
-			}
-			parts = append(parts, v)
+	var columns []string
+	design := b.design(cell)
+	for _, c := range b.Columns {
+		if metric.Get(design, c.Name) != "" {
+			columns = append(columns, c.Name)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return view.Worded(design, columns, ", ", func(column string) string {
+		return experiment.Title(column) + " "
+	})
 }
 
 // replaced gathers the cells some of whose trials had to be repeated.

@@ -66,8 +66,8 @@ var page = sync.OnceValue(func() *template.Template {
 	}).Parse(pageText))
 })
 
-// A view is the data and what else the page's template shows.
-type view struct {
+// A pageView is the data and what else the page's template shows.
+type pageView struct {
 	*Data
 	Generator, Notice string
 	Beyond            string // for a figure among the time-outs
@@ -113,7 +113,7 @@ func (d *Data) WritePage(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	script := strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
-	v := view{
+	v := pageView{
 		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
 		Style:   template.CSS(style),
 		Library: template.JS(library), Script: template.JS(script), Encoded: template.JS(encoded),

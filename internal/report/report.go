@@ -74,20 +74,21 @@ type Claim struct {
 
 // A Cell is one combination of the design's values in one run.
 type Cell struct {
-	Number   int   // as in trials.csv
-	Design   []int // by Data.Columns: index of the value
-	Label    string
-	Nodes    int
-	InModel  bool            // all its trials are
-	Statuses []int           // trials, by trace.Statuses
-	Figures  []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
-	Spreads  []Spread
-	Phases   *Phases // nil: none is known
-	Steps    []Step  // of a ramp; nil: the load does not rise, or nobody knows how
-	Kinds    []MessageCount
-	Bounds   []Bound
-	Achieved []Achieved
-	Notes    []int // indexes of Data.Notes
+	Number int   // as in trials.csv
+	Design []int // by Data.Columns: index of the value
+	// Label is what the algorithm is called; Algorithm is its ID.
+	Label, Algorithm string
+	Nodes            int
+	InModel          bool            // all its trials are
+	Statuses         []int           // trials, by trace.Statuses
+	Figures          []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
+	Spreads          []Spread
+	Phases           *Phases // nil: none is known
+	Steps            []Step  // of a ramp; nil: the load does not rise, or nobody knows how
+	Kinds            []MessageCount
+	Bounds           []Bound
+	Achieved         []Achieved
+	Notes            []int // indexes of Data.Notes
 }
 
 // A MessageCount is how many messages of a kind a trial of the cell sends, on average over
@@ -250,23 +251,21 @@ func (b *builder) columns() {
 			}
 		}
 	}
-	for _, name := range names {
-		c := Column{Name: name}
-		seen := map[string]bool{}
-		for _, g := range b.groups {
-			v := g.value(name, b.Data)
-			if !seen[v] {
-				seen[v] = true
-				c.Values = append(c.Values, v)
-			}
+	designs := make([][]metric.Field, len(b.groups))
+	for i, g := range b.groups {
+		for _, name := range names {
+			designs[i] = append(designs[i], metric.Field{Name: name, Value: g.value(name, b.Data)})
 		}
+	}
+	for _, of := range metric.ColumnsOf(designs...) {
+		c := Column{Name: of.Name, Values: of.Values}
 		switch {
-		case name == "algorithm": // the label says more
-		case len(c.Values) > 1 || name == "label":
+		case c.Name == "algorithm": // the label says more
+		case len(c.Values) > 1 || c.Name == "label":
 			c.Order()
 			b.Columns = append(b.Columns, c)
 		case c.Values[0] != "":
-			b.Same = append(b.Same, metric.Field{Name: name, Value: c.Values[0]})
+			b.Same = append(b.Same, metric.Field{Name: c.Name, Value: c.Values[0]})
 		}
 	}
 }
@@ -316,15 +315,15 @@ func (b *builder) cells() {
 	for _, g := range b.groups {
 		outside := slices.ContainsFunc(g.Trials, func(t *results.Trial) bool { return !t.InModel })
 		c := Cell{
-			Number: g.Number, Label: g.Get("label"), InModel: !outside,
+			Number: g.Number, Label: g.Get("label"), Algorithm: g.Get("algorithm"), InModel: !outside,
 			Statuses: make([]int, len(trace.Statuses())),
 		}
 		c.Nodes, _ = strconv.Atoi(g.Get("nodes"))
 		for _, column := range b.Columns {
 			c.Design = append(c.Design, slices.Index(column.Values, g.value(column.Name, b.Data)))
 		}
-		for i, status := range trace.Statuses() {
-			c.Statuses[i] = g.Count(status)
+		for k, status := range trace.Statuses() {
+			c.Statuses[k] = g.Count(status)
 		}
 		c.Kinds = b.kinds(g, index)
 		b.Cells = append(b.Cells, c)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -41,6 +42,11 @@ type View struct {
 
 // MostPanels bounds how many panels a figure has.
 const MostPanels = 12
+
+// Any says whether a cell is shown.
+func (v *View) Any() bool {
+	return slices.ContainsFunc(v.Rows, func(row []int) bool { return row != nil })
+}
 
 // Varies lists the columns that have more than one value among the cells that are shown.
 func (v *View) Varies() (out []int) {
@@ -288,48 +294,28 @@ func Level(column, value string) string {
 	return title + " " + value
 }
 
-// View is how the cells are drawn of which all of where holds; along nothing as yet.
-func (d *Data) View(where []metric.Field) (*View, error) {
-	v := &View{Columns: d.Columns, Rows: make([][]int, len(d.Cells)), X: None, Series: None, Mixed: d.Mixed}
-	var known []string
-	for _, f := range d.design(0) {
-		known = append(known, f.Name)
-	}
-	for i, w := range where {
-		if w.Name == "algorithm" { // the label says more, and stands in its place
-			where[i] = metric.Field{Name: "label", Value: w.Value[strings.LastIndexByte(w.Value, '/')+1:]}
-		} else if !slices.Contains(known, w.Name) {
-			return nil, Mistaken("--where %s=%s: unknown column%s (has: %s)", w.Name, w.Value,
-				algo.Hint(w.Name, known), strings.Join(known, ", "))
-		}
-	}
-	any := false
+// View is how the cells are drawn that the filter takes; along nothing as yet. The error is that of
+// metric.Where.Check.
+func (d *Data) View(where metric.Where) (*View, error) {
+	designs := make([][]metric.Field, len(d.Cells))
 	for k := range d.Cells {
-		if metric.Covers(where, d.design(k)) {
-			v.Rows[k], any = d.Cells[k].Design, true
-		}
+		designs[k] = d.design(k)
 	}
-	if !any {
-		var has []string
-		for _, w := range where {
-			values := []string{}
-			for k := range d.Cells {
-				for _, f := range d.design(k) {
-					if f.Name == w.Name && !slices.Contains(values, f.Value) {
-						values = append(values, f.Value)
-					}
-				}
-			}
-			has = append(has, w.Name+" is "+strings.Join(values, ", "))
+	if err := where.Check(view.Declared(metric.ColumnsOf(designs...))); err != nil {
+		return nil, fmt.Errorf("--where: %w", err)
+	}
+	v := &View{Columns: d.Columns, Rows: make([][]int, len(d.Cells)), X: None, Series: None, Mixed: d.Mixed}
+	for k := range d.Cells {
+		if where.Covers(designs[k]) {
+			v.Rows[k] = d.Cells[k].Design
 		}
-		return nil, Mistaken("no cell has all that --where asks for (%s)", strings.Join(has, "; "))
 	}
 	return v, nil
 }
 
 // design is what a cell was run with: what varies, and what does not.
 func (d *Data) design(k int) []metric.Field {
-	out := slices.Clone(d.Same)
+	out := append(slices.Clone(d.Same), metric.Field{Name: "algorithm", Value: d.Cells[k].Algorithm})
 	for i, c := range d.Columns {
 		out = append(out, metric.Field{Name: c.Name, Value: c.Values[d.Cells[k].Design[i]]})
 	}
@@ -352,16 +338,9 @@ func (d *Data) Question() (out []*metric.Metric) {
 	if len(d.Rankings) > 0 {
 		add(d.Rankings[0].Metric)
 	}
-	table := metric.Brief
-	var problem algo.Problem
-	for _, f := range d.design(0) {
-		switch f.Name {
-		case "scenario":
-			table = check.Brief(harness.ScenarioOf(f.Value))
-		case "problem":
-			problem = algo.Problem(f.Value)
-		}
-	}
+	design := d.design(0)
+	table := check.Brief(harness.ScenarioOf(metric.Get(design, "scenario")))
+	problem := algo.Problem(metric.Get(design, "problem"))
 	for _, m := range append([]*metric.Metric{metric.Ranked(problem)}, metric.Shown(problem, table)...) {
 		if len(out) == 0 {
 			add(m)

@@ -215,7 +215,8 @@ func TestCompare_UsageErrors(t *testing.T) {
 		{[]string{"base", "new", "--where", "nodes"}, Usage, "want COLUMN=VALUE"},
 		{[]string{"base", "new", "--format", "htm"}, Usage, "text, json, csv"},
 		{[]string{"base", "nowhere"}, CouldNotRun, "nowhere: no run there"},
-		{[]string{"base", "new", "--where", "nodes=7"}, CouldNotRun, "no trial to compare"},
+		{[]string{"base", "new", "--where", "nodes=7"}, Usage, `--where: unknown value of nodes "7" (has: 3, 5)`},
+		{[]string{"base", "new", "--where", "transport=nats"}, Good, ""},
 	} {
 		r := bench(t, append([]string{"compare"}, c.args...)...).want(t, c.code)
 		has(t, r.errors, c.says)

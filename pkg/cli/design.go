@@ -5,42 +5,31 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/outcome"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-// A design is what tells the cells of an experiment apart.
-type design struct {
-	columns []string
-	at      []int // their places among the experiment's columns
-}
+// A design is the columns that tell the cells of an experiment apart, besides their labels.
+type design []string
 
-// designOf finds the columns in which the cells of one algorithm differ. What
-// follows from the algorithm, such as its topology, is not among them: its label
-// stands first everywhere.
-func designOf(e *experiment.Experiment) design {
-	var d design
-	for _, name := range outcome.Varying(e) {
-		d.columns, d.at = append(d.columns, name), append(d.at, slices.Index(e.Columns, name))
-	}
-	return d
-}
+func designOf(e *experiment.Experiment) design { return view.Varying(e.Designs()) }
 
 // head adds the columns to a table of e's cells.
 func (d design) head(t *console.Table, e *experiment.Experiment) {
-	for i, name := range d.columns {
+	for _, name := range d {
 		t.Column(name, !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			return !console.IsNumber(c.Design[d.at[i]].Value)
+			return !console.IsNumber(metric.Get(c.Design, name))
 		}))
 	}
 }
 
 // declared are the columns for a document.
 func (d design) declared(e *experiment.Experiment) (all []answer.Column) {
-	for i, name := range d.columns {
+	for _, name := range d {
 		var values []string
 		for k := range e.Cells {
-			values = append(values, e.Cells[k].Design[d.at[i]].Value)
+			values = append(values, metric.Get(e.Cells[k].Design, name))
 		}
 		all = append(all, answer.Levels(name, values))
 	}
@@ -48,14 +37,12 @@ func (d design) declared(e *experiment.Experiment) (all []answer.Column) {
 }
 
 func (d design) values(c *experiment.Cell) []string {
-	out := make([]string, len(d.at))
-	for i, at := range d.at {
-		out[i] = c.Design[at].Value
+	out := make([]string, len(d))
+	for i, name := range d {
+		out[i] = metric.Get(c.Design, name)
 	}
 	return out
 }
 
 // name is a cell in one word, as bully/nodes=9/loss=0.05.
-func (d design) name(c *experiment.Cell) string {
-	return outcome.Name(c, d.columns)
-}
+func (d design) name(c *experiment.Cell) string { return view.Path(c.Design, d) }

@@ -145,7 +145,7 @@ func planned(trials []results.Trial, e *experiment.Experiment, without *[]string
 		})
 		before := len(out)
 		for _, t := range trials {
-			if metric.Covers(design, t.Design) {
+			if metric.Where(design).Covers(t.Design) {
 				out = append(out, t)
 			}
 		}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -108,6 +108,9 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 	if err != nil {
 		return err
 	}
+	if len(view.Filter(run.Table, options.Where).Trials) == 0 {
+		s.say("note: " + view.None(options.Where))
+	}
 	for _, file := range files {
 		for _, text := range file.Notes {
 			s.say("note: " + text)
@@ -176,7 +179,7 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 	if err := f.size.read(&o.Draw, "metrics", len(f.metrics)); err != nil {
 		return nil, o, err
 	}
-	o.Where, err = compare.ReadWhere(f.where)
+	o.Where, err = view.ReadWhere(f.where)
 	return format, o, err
 }
 
@@ -190,6 +193,8 @@ func (s *streams) deliver(format *export.Format, files []export.File, out string
 		}
 		return usage("bench export: --format %s makes %d files (%s, ...): say where with --out DIR",
 			format.Name, len(files), strings.Join(names, ", "))
+	case len(files) == 0:
+		return nil
 	case out == "":
 		_, err := s.out.Write(files[0].Data)
 		return err

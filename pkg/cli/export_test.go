@@ -223,7 +223,7 @@ func TestExport_Mistakes(t *testing.T) {
 		{dir + " --format csv --metrics election", Usage, `did you mean "election_ms"?`},
 		{dir + " --format csv --where nodes", Usage, "want COLUMN=VALUE"},
 		{dir + " --format csv --where node=3", Usage, `did you mean "nodes"?`},
-		{dir + " --format csv --where nodes=4", Usage, "nodes is 3, 5"},
+		{dir + " --format csv --where nodes=4", Usage, `unknown value of nodes "4" (has: 3, 5)`},
 		{dir + " --format csv --bench-config full", Usage, "--bench-config means nothing to --format csv"},
 		{dir + " --format gobench --bench-config some", Usage, "want one of: default, full"},
 		{dir + " --format github --metrics election_ms,availability", Usage, "--out DIR"},

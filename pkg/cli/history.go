@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -103,7 +104,7 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return nil, nil, usage("--alpha %v: want a probability between 0 and 1, as 0.01", f.alpha)
 	}
-	where, err := compare.ReadWhere(f.where)
+	where, err := view.ReadWhere(f.where)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,12 +133,15 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 		return nil, nil, fmt.Errorf("%s: %w", store, err)
 	}
 	a := history.Analyze(entries, blessings, o)
+	if len(entries) == 0 {
+		a.Notes = append(a.Notes, view.None(where))
+	}
 	lack := ""
 	if !f.all {
 		lack = older(ctx)
 	}
 	switch {
-	case a.Runs == 0:
+	case a.Runs == 0 && len(entries) > 0:
 		return nil, nil, usage("none of the %d runs of %s is of a commit that %s has%s", len(entries),
 			f.store, f.at, cmp.Or(lack, "; want another --at, or --all"))
 	case a.Elsewhere > 0 && lack != "":
@@ -369,11 +373,11 @@ func historyBless(ctx context.Context, f *historyFlags, commit, metricName,
 	if repo, err := commits.Open(ctx, "."); err == nil {
 		b.By = repo.User(ctx)
 	}
-	where, err := compare.ReadWhere(f.where)
+	where, err := view.ReadWhere(f.where)
 	if err != nil {
 		return nil, err
 	}
-	b.Where = where
+	b.Where = history.Design(where)
 	entries, err := store.Entries(ctx)
 	if err != nil {
 		return nil, err

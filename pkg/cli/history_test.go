@@ -148,7 +148,7 @@ func TestHistory_Where(t *testing.T) {
 		"algorithm=election/bully": true, "nodes=99": false, "algorithm=nobody": false, "nosuch=1": false} {
 		a := bench(t, "history", "analyze", "--where", where)
 		b := bench(t, "compare", runs[0], runs[1], "--where", where)
-		if found && (a.code != Missed || b.code != Missed) || !found && (a.code != b.code || a.code == Good) {
+		if found && (a.code != Missed || b.code != Missed) || !found && (a.code != Usage || b.code != Usage) {
 			t.Errorf("--where %s: history analyze %d, compare %d: %s", where, a.code, b.code, a.errors)
 		}
 	}
@@ -156,8 +156,21 @@ func TestHistory_Where(t *testing.T) {
 		`--where: unknown column "nosuch" (has: problem, algorithm, `)
 	has(t, flat(bench(t, "history", "bless", "c1", "--where", "nosuch=1", "--reason", "x").want(t,
 		Usage).errors), `unknown column "nosuch"`)
-	has(t, flat(bench(t, "history", "report", "--where", "label=raft").want(t, CouldNotRun).errors),
-		"no cell has all that --where asks for (label is bully, ring)")
+	has(t, flat(bench(t, "history", "report", "--where", "label=raft").want(t, Usage).errors),
+		`unknown value of label "raft" (has: bully, ring)`)
+	has(t, bench(t, "history", "analyze", "--where", "transport=nats").want(t, Good).out,
+		"no cell has transport=nats")
+	has(t, bench(t, "compare", runs[0], runs[1], "--where", "transport=nats").want(t, Good).out,
+		"no cell has transport=nats")
+	for _, format := range []string{"csv", "json", "markdown", "latex", "junit", "gobench", "github", "bmf", "hgrm",
+		"pgfplots"} {
+		has(t, bench(t, "export", runs[0], "--format", format, "--where", "transport=nats").want(t, Good).errors,
+			"no cell has transport=nats")
+		bench(t, "export", runs[0], "--format", format, "--where", "label=raft").want(t, Usage)
+	}
+	has(t, bench(t, "report", runs[0], "--figures", "f", "--where", "transport=nats").want(t, Good).errors,
+		"no cell has transport=nats")
+	bench(t, "report", runs[0], "--figures", "f", "--where", "label=raft").want(t, Usage)
 	bench(t, "history", "bless", "c1", "--where", "algorithm=bully", "--reason", "meant").want(t, Good)
 	bench(t, "history", "analyze", "--where", "label=bully").want(t, Good)
 	bench(t, "history", "analyze", "--where", "label=ring").want(t, Missed)

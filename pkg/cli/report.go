@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -105,7 +107,7 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if o.All && (len(o.Metrics) > 0 || o.X != "" || o.Series != "") {
 		return usage("--all draws everything: leave it out, or --metric, --x and --series")
 	}
-	if o.Where, err = compare.ReadWhere(f.where); err != nil {
+	if o.Where, err = view.ReadWhere(f.where); err != nil {
 		return err
 	}
 	return f.size.read(o, "metric", len(o.Metrics))
@@ -144,8 +146,12 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		r.Bus = append(r.Bus, trips)
 	}
 	if f.figures != "" {
+		where := slices.Clone(f.draw.Where)
 		names, err := drawing.Write(d, f.figures, f.draw)
 		r.Figures = append(r.Figures, names...)
+		if len(names) == 0 && len(where) > 0 && err == nil {
+			s.say("note: no figure: " + view.None(where))
+		}
 		var wrong *report.Mistake
 		if errors.As(err, &wrong) {
 			return usage("bench report: %s", wrong)

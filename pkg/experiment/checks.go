@@ -1,11 +1,9 @@
 package experiment
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/config"
@@ -28,20 +26,20 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 				d.Add(t.at.Get("over").At, config.Join(t.key, "over"), "%s", why)
 			}
 		}
-		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return metric.Covers(t.Where, c.Design) }) {
+		if !slices.ContainsFunc(e.Cells, func(c Cell) bool { return t.Where.Covers(c.Design) }) {
 			d.checkWhere(t, e)
 		}
 	}
 }
 
 // checkHosted refuses a metric that nodes do not have which share a process.
-func (d *draft) checkHosted(at config.Place, key, name string, where []metric.Field, e *Experiment) {
+func (d *draft) checkHosted(at config.Place, key, name string, where metric.Where, e *Experiment) {
 	m := metric.Named(name)
 	if m == nil || !m.OneProcess {
 		return
 	}
 	if slices.ContainsFunc(e.Cells, func(c Cell) bool {
-		return c.Plan.PerProcess > 0 && metric.Covers(where, c.Design)
+		return c.Plan.PerProcess > 0 && where.Covers(c.Design)
 	}) {
 		d.Add(at, key, "%s with hosting.run_as: %s: the system counts for its own processes alone; write "+
 			"run_as: %s, or another metric", config.Clip(name), metric.RunAsGoroutine, metric.RunAsProcess)
@@ -50,24 +48,15 @@ func (d *draft) checkHosted(at config.Place, key, name string, where []metric.Fi
 
 // checkWhere says why a threshold is about no cell.
 func (d *draft) checkWhere(t *threshold, e *Experiment) {
-	where := t.at.Get("where")
+	where, key := t.at.Get("where"), config.Join(t.key, "where")
+	columns := metric.ColumnsOf(e.Designs()...)
 	for _, f := range t.Where {
-		if !slices.Contains(e.Columns, f.Name) {
-			d.Add(where.Get(f.Name).At, config.Join(t.key, "where."+f.Name),
-				"no column of the design%s (has: %s)", d.Meant(f.Name, e.Columns),
-				strings.Join(e.Columns, ", "))
+		if err := (metric.Where{f}).Check(columns); err != nil {
+			d.Add(where.Get(f.Name).At, config.Join(key, f.Name), "%v", err)
 			return
 		}
 	}
-	d.Add(where.At, config.Join(t.key, "where"), "no cell has %s", whereText(t.Where))
-}
-
-func whereText(where []metric.Field) string {
-	words := make([]string, len(where))
-	for i, f := range where {
-		words[i] = fmt.Sprintf("%s %s", f.Name, config.Clip(f.Value))
-	}
-	return strings.Join(words, " and ")
+	d.Add(where.At, key, "no cell has %s", config.Clip(t.Where.String()))
 }
 
 // checkUntil says whether trials of the problem have the metric of the rule.

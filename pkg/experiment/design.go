@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -44,6 +45,43 @@ func Title(column string) string {
 		name = strings.TrimPrefix(name, block)
 	}
 	return strings.ReplaceAll(name, "_", " ") + unit
+}
+
+// Designs are those of the cells.
+func (e *Experiment) Designs() [][]metric.Field {
+	out := make([][]metric.Field, len(e.Cells))
+	for i := range e.Cells {
+		out[i] = e.Cells[i].Design
+	}
+	return out
+}
+
+// Declared lists the values that a column of the design can have, also those that no cell of an
+// experiment has: nil if they are numbers, names, or not known.
+func Declared(column string) (values []string) {
+	switch column {
+	case "algorithm":
+		for _, a := range algo.All() {
+			values = append(values, a.ID)
+		}
+		return values
+	case "latency_model":
+		for _, d := range link.Distributions {
+			values = append(values, d.Name)
+		}
+		return values
+	case metric.HostingColumn:
+		return []string{metric.RunAsProcess, metric.RunAsGoroutine, metric.RunAsReused}
+	case "scenario":
+		column = "scenario_kind"
+	}
+	for _, k := range Keys() {
+		if strings.HasPrefix(k.Type, "one of ") && !strings.Contains(k.Type, ", or {") &&
+			strings.ReplaceAll(k.Path, ".", "_") == column {
+			return k.Values
+		}
+	}
+	return nil
 }
 
 // covered are the keys that the fixed columns show, and the column that shows

@@ -225,10 +225,10 @@ func (e *Experiment) Hash() string {
 // about; bench run exits 4 if one does.
 type Threshold struct {
 	Metric   string
-	Stat     string         // one of stats.FigureNames
-	Over     string         // what it is a figure of: one of Overs, empty for the first
-	Max, Min *float64       // in the metric's unit; nil: no bound
-	Where    []metric.Field // columns of the design and their values; empty: every cell
+	Stat     string       // one of stats.FigureNames
+	Over     string       // what it is a figure of: one of Overs, empty for the first
+	Max, Min *float64     // in the metric's unit; nil: no bound
+	Where    metric.Where // columns of the design and their values; empty: every cell
 }
 
 // String is the threshold in words.

@@ -52,9 +52,9 @@ func metricType() config.Type[string] {
 }
 
 // whereType is columns of the design and their values.
-func whereType() config.Type[[]metric.Field] {
-	return config.Type[[]metric.Field]{Name: "columns and values, as {algorithm: raft}",
-		Read: func(r *config.Reader, key string, v *config.Value) (out []metric.Field, ok bool) {
+func whereType() config.Type[metric.Where] {
+	return config.Type[metric.Where]{Name: "columns and values, as {algorithm: raft}",
+		Read: func(r *config.Reader, key string, v *config.Value) (out metric.Where, ok bool) {
 			if v.Kind != config.Map {
 				r.Wrong(key, v, "columns and values, as {algorithm: raft}")
 				return nil, false
@@ -70,7 +70,7 @@ func whereType() config.Type[[]metric.Field] {
 			}
 			return out, ok
 		},
-		Write: func(where []metric.Field) *config.Value {
+		Write: func(where metric.Where) *config.Value {
 			out := config.MapOf()
 			for _, f := range where {
 				out.Set(f.Name, config.TextOf(f.Value))

@@ -19,15 +19,13 @@ var restrictedColumns = []string{"restricted_mean", "restricted_low", "restricte
 // restricted are the restricted means of the selected cells, by metric. How far they reach
 // depends on the whole run and not on the selection.
 func (s *selection) restricted() ([]map[*metric.Metric]report.Restricted, error) {
-	all := s.run.Cells()
-	spells, err := report.ReadSpells(s.run.Table, all, nil)
+	spells, err := report.ReadSpells(s.run.Table, s.all, nil)
 	if err != nil {
 		return nil, err
 	}
 	var out []map[*metric.Metric]report.Restricted
 	for i, of := range spells.Restricted() {
-		selected := func(c *results.Cell) bool { return slices.Equal(c.Design, all[i].Design) }
-		if slices.ContainsFunc(s.cells, selected) {
+		if slices.Contains(s.cells, s.all[i]) {
 			out = append(out, of)
 		}
 	}
@@ -55,7 +53,7 @@ func writeCSV(s *selection) ([]File, error) {
 			for _, f := range c.Design {
 				row = append(row, inert(f))
 			}
-			row = append(row, results.SummaryRow(m.Name, describe(c, m))...)
+			row = append(row, results.SummaryRow(m.Name, c.Describe(m.Name))...)
 			if r, there := restricted[i][m]; there {
 				row = append(row, results.Number(r.Mean), results.Number(r.Low), results.Number(r.High),
 					results.Number(r.To))
@@ -63,7 +61,7 @@ func writeCSV(s *selection) ([]File, error) {
 				row = append(row, "", "", "", "")
 			}
 			if s.doubts() {
-				row = append(row, results.Doubt(describe(c, m).Doubtful()))
+				row = append(row, results.Doubt(c.Describe(m.Name).Doubtful()))
 			}
 			if err := w.Write(row); err != nil {
 				return nil, err
@@ -83,7 +81,7 @@ func (s *selection) doubts() bool {
 // a mark: a line each.
 func (s *selection) doubtful(c *results.Cell) (notes []string) {
 	for _, m := range s.metrics {
-		if doubt := describe(c, m).Doubtful(); doubt > 0 {
+		if doubt := c.Describe(m.Name).Doubtful(); doubt > 0 {
 			notes = append(notes, fmt.Sprintf("%s: %s %s", s.name(c), m.Name, compare.DoubtNote(doubt)))
 		}
 	}

@@ -9,22 +9,16 @@
 package export
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/figure"
-	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Run is what is exported.
@@ -42,7 +36,7 @@ func Read(path string) (*Run, error) {
 // Options say what to export.
 type Options struct {
 	Metrics []string       // empty: those that the format has by default
-	Where   []metric.Field // columns of the design and their values, all of which must hold
+	Where   metric.Where   // columns of the design and their values, all of which must hold
 	Draw    figure.Options // pgfplots: axes, their ends, and the size
 	Full    bool           // gobench: the whole configuration as keys
 	// Operations has quantiles over all operations of a cell take the place of figures over
@@ -62,6 +56,7 @@ type File struct {
 type Format struct {
 	Name, Doc string
 	Several   bool // it may take more than one file
+	empty     bool // it can be without a cell
 	all       bool // it has all metrics by default, else the main ones
 	write     func(*selection) ([]File, error)
 	tails     func(*selection) ([]File, error) // over operations; nil: it has none
@@ -71,17 +66,22 @@ type Format struct {
 func Formats() []Format {
 	return []Format{
 		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them", write: gobench},
-		{Name: "junit", Doc: "a test report in XML, a test case for each cell", write: junit},
+		{Name: "junit", Doc: "a test report in XML, a test case for each cell",
+			empty: true, write: junit},
 		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
 			write: github},
 		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
-		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell", all: true, write: writeCSV,
+		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell",
+			empty: true, all: true, write: writeCSV,
 			tails: operationsCSV},
-		{Name: "json", Doc: "the same for programs, with the statuses", all: true, write: writeJSON,
+		{Name: "json", Doc: "the same for programs, with the statuses",
+			empty: true, all: true, write: writeJSON,
 			tails: operationsJSON},
-		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki", write: markdown,
+		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki",
+			empty: true, write: markdown,
 			tails: operationsMarkdown},
-		{Name: "latex", Doc: "a table for booktabs and siunitx", write: latex,
+		{Name: "latex", Doc: "a table for booktabs and siunitx",
+			empty: true, write: latex,
 			tails: operationsLatex},
 		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
@@ -108,13 +108,7 @@ func Find(name string) (*Format, error) {
 			return &f, nil
 		}
 	}
-	return nil, unknown("format", name, Names())
-}
-
-// unknown refuses a name, and suggests the one that was meant.
-func unknown(kind, name string, known []string) error {
-	return report.Mistaken("unknown %s %q%s (has: %s)", kind, name, algo.Hint(name, known),
-		strings.Join(known, ", "))
+	return nil, &metric.NameError{Kind: "format", Name: name, Known: Names()}
 }
 
 // Write returns the files of the run in that format. The error is a *report.Mistake
@@ -128,7 +122,10 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 		return nil, report.Mistaken("--over operations: %s has figures over trials alone; want csv, json, "+
 			"markdown or latex, or hgrm for the whole distribution", f.Name)
 	}
-	if o.Operations {
+	switch {
+	case len(s.cells) == 0 && !f.empty:
+		return nil, nil
+	case o.Operations:
 		return f.tails(s)
 	}
 	return f.write(s)
@@ -138,37 +135,39 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 type selection struct {
 	Options
 	run     *Run
-	cells   []*results.Cell
-	columns []string // in which cells of one label differ, in the whole run
+	all     []*results.Cell // of the run, with the trials that are selected if any are
+	cells   []*results.Cell // those that are selected
+	columns []string        // in which cells of one label differ, in the whole run
+	places  []string        // the same and the number of nodes
 	metrics []*metric.Metric
 }
 
 func choose(r *Run, f *Format, o Options) (*selection, error) {
 	o.Draw.Where = o.Where
-	s := &selection{Options: o, run: r, columns: compare.Varying(r.Table)}
-	for _, w := range o.Where {
-		if !slices.Contains(r.Design, w.Name) {
-			return nil, unknown("column", w.Name, r.Design)
-		}
+	s := &selection{Options: o, run: r, all: r.Cells(), columns: view.VaryingIn(r.Table)}
+	if err := o.Where.Check(view.Columns(r.Table)); err != nil {
+		return nil, fmt.Errorf("--where: %w", err)
 	}
-	for _, c := range r.Cells() {
-		if metric.Covers(o.Where, c.Design) {
-			s.cells = append(s.cells, c)
-		}
-	}
-	if len(s.cells) == 0 && len(r.Trials) == 0 {
+	if len(r.Trials) == 0 {
 		return nil, fmt.Errorf("%s: no trial to export; %s goes on with it", r.Path,
 			program.Command("run", "--resume", r.Path))
 	}
-	if len(s.cells) == 0 {
-		return nil, report.Mistaken("%s: no trial to export where %s", r.Path, s.excluded())
+	for _, name := range r.Design {
+		if name == "nodes" || slices.Contains(s.columns, name) {
+			s.places = append(s.places, name)
+		}
+	}
+	s.cells = view.Filter(r.Table, o.Where).Cells()
+	for _, c := range s.cells {
+		same := func(a *results.Cell) bool { return slices.Equal(a.Design, c.Design) }
+		s.all[slices.IndexFunc(s.all, same)] = c
 	}
 	for _, name := range o.Metrics {
 		if known := r.Known(); !slices.Contains(known, name) {
 			if why := r.Lacks(name); why != "" {
 				return nil, report.Mistaken("%s", why)
 			}
-			return nil, unknown("metric", name, known)
+			return nil, report.Mistaken("%v", &metric.NameError{Kind: "metric", Name: name, Known: known})
 		}
 		s.metrics = append(s.metrics, metric.Named(name))
 	}
@@ -177,29 +176,15 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 	case f.all:
 		s.metrics = usedMetrics(r.Table)
 	default:
-		s.metrics = briefMetrics(r.Table)
+		s.metrics = slices.DeleteFunc(view.Brief(view.Designs(s.all)), func(m *metric.Metric) bool {
+			return !slices.Contains(r.Known(), m.Name)
+		})
 	}
 	return s, nil
 }
 
 // solved is the problem of all cells of a run.
-func (s *selection) solved() algo.Problem { return algo.Problem(s.cells[0].Get("problem")) }
-
-// excluded tells the conditions, and what values the columns have.
-func (s *selection) excluded() string {
-	var asked, has []string
-	for _, w := range s.Where {
-		asked = append(asked, w.Name+"="+w.Value)
-		var values []string
-		for _, c := range s.run.Cells() {
-			if v := c.Get(w.Name); !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		has = append(has, fmt.Sprintf("%s is %s", w.Name, strings.Join(values, ", ")))
-	}
-	return strings.Join(asked, " and ") + " (" + strings.Join(has, "; ") + ")"
-}
+func (s *selection) solved() algo.Problem { return algo.Problem(s.all[0].Get("problem")) }
 
 // usedMetrics are those of summary.csv: the fixed ones that stand there, and every metric
 // that some trial observes.
@@ -218,51 +203,6 @@ func usedMetrics(t *results.Table) (used []*metric.Metric) {
 		}
 	}
 	return used
-}
-
-// briefMetrics are those that the table of bench run has, as far as this run has
-// them.
-func briefMetrics(t *results.Table) (out []*metric.Metric) {
-	tables, known := map[algo.Problem]metric.Tables{}, t.Known()
-	for _, c := range t.Cells() {
-		if table := check.Brief(harness.ScenarioOf(c.Get("scenario"))); table != metric.Brief {
-			tables[algo.Problem(c.Get("problem"))] = table
-		}
-	}
-	for _, c := range t.Cells() {
-		p := algo.Problem(c.Get("problem"))
-		for _, m := range metric.Shown(p, cmp.Or(tables[p], metric.Brief)) {
-			if !slices.Contains(out, m) && slices.Contains(known, m.Name) {
-				out = append(out, m)
-			}
-		}
-	}
-	return out
-}
-
-// describe condenses a metric of a cell.
-func describe(c *results.Cell, m *metric.Metric) stats.Summary {
-	return c.Describe(m.Name)
-}
-
-// inModel says whether the algorithm claims to survive what the cell does to it.
-func inModel(c *results.Cell) bool {
-	return !slices.ContainsFunc(c.Trials, func(t *results.Trial) bool { return !t.InModel })
-}
-
-// statuses tells how the trials of a cell ended, as "ok 5, timeout 2".
-func statuses(c *results.Cell) string {
-	var parts []string
-	for _, status := range trace.Statuses() {
-		if n := c.Count(status); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", status, n))
-		}
-	}
-	text := strings.Join(parts, ", ")
-	if !inModel(c) {
-		text += " (in_model=false)"
-	}
-	return text
 }
 
 // origin is one line that says which run this is.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -72,7 +73,7 @@ func (s *selection) benchmark(c *results.Cell) string {
 	case "mutex":
 		kind = "Mutex"
 	}
-	text := "Benchmark" + kind + "/label=" + word(head(c))
+	text := "Benchmark" + kind + "/label=" + word(view.Label(c.Design))
 	for _, f := range s.place(c) {
 		text += "/" + word(f.Name) + "=" + word(f.Value)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -76,7 +77,7 @@ func checkLine(t *testing.T, name string, line *benchfmt.Result, c *results.Cell
 	t.Helper()
 	base, parts := line.Name.Parts()
 	if string(base) != "Election" || len(parts) < 3 ||
-		string(parts[0]) != "/label="+word(head(c)) || string(parts[1]) != "/nodes="+c.Get("nodes") ||
+		string(parts[0]) != "/label="+word(view.Label(c.Design)) || string(parts[1]) != "/nodes="+c.Get("nodes") ||
 		string(parts[len(parts)-1]) != "-1" {
 		t.Errorf("%s: trial %d: name %q, parts %q", name, trial.Trial, line.Name, parts)
 	}

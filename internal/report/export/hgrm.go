@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -88,7 +89,7 @@ func (s *selection) histogram(c *results.Cell, m *metric.Metric, values []float6
 	fmt.Fprintf(&b, "#[Max     = %12.3f, Total count    = %12d]\n", values[n-1], n)
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n", 0, 0)
 	fmt.Fprintf(&b, "# %s\n# %s: %s of completed operations in trials with status ok; trials: %s\n",
-		s.origin(), s.name(c), m.Name, statuses(c))
+		s.origin(), s.name(c), m.Name, view.Statuses(c))
 	if doubt := stats.Doubtful(values[0], c.Doubt(m)); doubt > 0 {
 		small, _ := slices.BinarySearch(values, doubt)
 		fmt.Fprintf(&b, "# the %d fastest of %d %s\n", small, n, compare.DoubtNote(doubt))

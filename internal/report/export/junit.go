@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -37,17 +38,14 @@ func junit(s *selection) ([]File, error) {
 
 // check is a cell as a test, with what is wrong with it: the gravest.
 func (s *selection) check(c *results.Cell) answer.Check {
-	var parts []string
-	for _, f := range s.place(c) {
-		parts = append(parts, f.Name+"="+f.Value)
-	}
-	out := answer.Check{Group: printable(head(c)), Name: cmp.Or(printable(strings.Join(parts, ",")), "all")}
+	out := answer.Check{Group: printable(view.Label(c.Design)),
+		Name: cmp.Or(printable(view.Joined(c.Design, s.places, ",")), "all")}
 	for _, t := range c.Trials {
 		if !math.IsNaN(t.DurationMS) { // one that could not be run has none
 			out.Took += t.DurationMS / 1000
 		}
 	}
-	out.By = strings.Join(append([]string{out.Name + ": " + statuses(c)}, s.doubtful(c)...), "\n")
+	out.By = strings.Join(append([]string{out.Name + ": " + view.Statuses(c)}, s.doubtful(c)...), "\n")
 	for _, status := range []trace.Status{
 		trace.Violated, trace.Failed, trace.Invalid, trace.TimedOut, trace.Unknown,
 		trace.Unstable,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -36,7 +37,7 @@ func latex(s *selection) ([]File, error) {
 	}
 	comments := make([]string, len(s.cells))
 	for i, c := range s.cells {
-		comments[i] = statuses(c)
+		comments[i] = view.Statuses(c)
 	}
 	tabular(&b, columns, groups, comments)
 	return []File{{Name: s.base() + ".tex", Data: b.Bytes()}}, nil
@@ -120,7 +121,7 @@ func (c *texColumn) figure(v float64, decimals int, missing string) {
 func (s *selection) columnsOfPlace() (all []*texColumn) {
 	label := &texColumn{name: "label"}
 	for _, c := range s.cells {
-		label.cells = append(label.cells, tex(head(c)))
+		label.cells = append(label.cells, tex(view.Label(c.Design)))
 	}
 	all = []*texColumn{label}
 	for _, name := range s.columns {
@@ -167,7 +168,7 @@ func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn 
 	summaries := make([]stats.Summary, len(s.cells))
 	figures := make([][3]float64, len(s.cells))
 	for i, c := range s.cells {
-		d := describe(c, m)
+		d := c.Describe(m.Name)
 		summaries[i], figures[i] = d, [3]float64{d.Median, d.CILow, d.CIHigh}
 	}
 	decimals := decimalsOf(figures)
@@ -243,7 +244,7 @@ func (s *selection) stands(i int, m *metric.Metric, summaries []stats.Summary) b
 		return false
 	}
 	for j, d := range summaries {
-		if i == j || !s.samePlace(s.cells[i], s.cells[j]) {
+		if i == j || !slices.Equal(s.place(s.cells[i]), s.place(s.cells[j])) {
 			continue
 		}
 		rivals++
@@ -252,11 +253,6 @@ func (s *selection) stands(i int, m *metric.Metric, summaries []stats.Summary) b
 		}
 	}
 	return rivals > 0
-}
-
-// samePlace says whether two cells differ in what follows from their labels alone.
-func (s *selection) samePlace(a, b *results.Cell) bool {
-	return slices.Equal(s.place(a), s.place(b))
 }
 
 // headline writes the titles of groups above their columns, and the names of columns.

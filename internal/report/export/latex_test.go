@@ -255,7 +255,8 @@ func TestPgfplots_Axis(t *testing.T) {
 func TestPgfplots_AxisOfNodes(t *testing.T) {
 	t.Parallel()
 	r := small(t)
-	s := &selection{run: r, cells: r.Cells(), columns: []string{"loss", "nodes"}}
+	cells := r.Cells()
+	s := &selection{run: r, all: cells, cells: cells, columns: []string{"loss", "nodes"}}
 	v := s.view()
 	if err := v.Lay(metric.Election, "", ""); err != nil || v.Columns[v.X].Name != "nodes" {
 		t.Errorf("axis %v, want nodes: %v", v, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -22,21 +23,21 @@ func markdown(s *selection) ([]File, error) {
 		[]string{"trials"})
 	legend, rows := &compare.Legend{}, [][]string{}
 	for _, c := range s.cells {
-		row := []string{head(c)}
+		row := []string{view.Label(c.Design)}
 		for _, name := range s.columns {
 			row = append(row, c.Get(name))
 		}
 		row = append(row, strconv.Itoa(c.Count(trace.OK)))
 		for _, m := range s.metrics {
-			row = append(row, legend.Estimate(m, describe(c, m), c.Count(trace.OK)))
+			row = append(row, legend.Estimate(m, c.Describe(m.Name), c.Count(trace.OK)))
 		}
-		rows = append(rows, append(row, statuses(c)))
+		rows = append(rows, append(row, view.Statuses(c)))
 	}
 	markdownTable(&b, columns, rows, func(i int) bool { return i > len(s.columns) && i < len(columns)-1 })
 	notes := append([]string{"n: trials with status ok; figures: " +
 		compare.FigureNote(s.run.Until().Method())}, legend.Notes()...)
 	b.WriteString("\n" + strings.Join(notes, "; ") + ".\n")
-	if r := s.ranking(); r != nil {
+	if r := compare.Rank(view.Filter(s.run.Table, s.Where)); r != nil {
 		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))
 		sentences, more := r.Sentences(mostSentences)
 		for _, text := range sentences {
@@ -69,21 +70,6 @@ func markdownTable(b *bytes.Buffer, head []string, rows [][]string, number func(
 			line(marks)
 		}
 	}
-}
-
-// ranking is that of the selected cells.
-func (s *selection) ranking() *compare.Ranking {
-	t := *s.run.Table
-	if len(s.cells) == len(t.Cells()) {
-		return compare.Rank(&t)
-	}
-	t.Trials = nil
-	for _, c := range s.cells {
-		for _, trial := range c.Trials {
-			t.Trials = append(t.Trials, *trial)
-		}
-	}
-	return compare.Rank(&t)
 }
 
 // inText escapes what Markdown or HTML would take for its own. The brackets of an interval are

@@ -2,19 +2,15 @@ package export
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
-
-// head is what a cell is called first of all: its label.
-func head(c *results.Cell) string { return compare.LabelOf(c) }
 
 // isHead are the columns that the head stands for.
 func isHead(column string) bool {
@@ -24,24 +20,10 @@ func isHead(column string) bool {
 // place is where a cell lies among those of its label: the number of nodes, and
 // what else the run varies. It does not depend on the selection, so that the same
 // experiment gives the same names every time, which is what others match by.
-func (s *selection) place(c *results.Cell) []metric.Field {
-	var out []metric.Field
-	for _, f := range c.Design {
-		if f.Name == "nodes" || slices.Contains(s.columns, f.Name) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
+func (s *selection) place(c *results.Cell) []metric.Field { return view.Place(c.Design, s.places) }
 
 // name is a cell in one word, as bully/nodes=9/loss=0.05.
-func (s *selection) name(c *results.Cell) string {
-	text := head(c)
-	for _, f := range s.place(c) {
-		text += "/" + f.Name + "=" + f.Value
-	}
-	return printable(text)
-}
+func (s *selection) name(c *results.Cell) string { return printable(view.Path(c.Design, s.places)) }
 
 // printable makes text one line of valid characters: XML has no place for control
 // characters even when they are escaped, and in the other formats a line break

@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -125,7 +126,7 @@ func operationsMarkdown(s *selection) ([]File, error) {
 	var table [][]string
 	legend := &compare.Legend{}
 	for _, r := range rows {
-		row := []string{compare.LabelOf(r.cell)}
+		row := []string{view.Label(r.cell.Design)}
 		for _, name := range s.columns {
 			row = append(row, r.cell.Get(name))
 		}
@@ -204,7 +205,7 @@ func operationsLatex(s *selection) ([]File, error) {
 				comments[i] += fmt.Sprintf("; %s: %s", tailed[k].name, compare.Refusal(tail))
 			}
 		}
-		comments[i] = statuses(r.cell) + comments[i]
+		comments[i] = view.Statuses(r.cell) + comments[i]
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s\n%% Needs \\usepackage{booktabs,siunitx}.\n", s.origin())

@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/figure"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -73,19 +74,18 @@ type line struct {
 // view is all cells of the run, of which those are left out that are not selected: the looks of
 // lines do not depend on which are.
 func (s *selection) view() *report.View {
-	cells := s.run.Cells()
-	v := &report.View{Rows: make([][]int, len(cells)), Mixed: compare.Mixed(s.run.Table)}
-	for _, name := range append([]string{"label"}, s.columns...) {
-		c := report.Column{Name: name}
-		for _, cell := range cells {
-			if value := s.valueOf(cell, name); !slices.Contains(c.Values, value) {
-				c.Values = append(c.Values, value)
-			}
-		}
+	v := &report.View{Rows: make([][]int, len(s.all)), Mixed: compare.Mixed(s.run.Table)}
+	designs := make([][]metric.Field, len(s.all))
+	for k, c := range s.all {
+		designs[k] = append([]metric.Field{{Name: "label", Value: view.Label(c.Design)}},
+			view.Place(c.Design, s.columns)...)
+	}
+	for i, of := range metric.ColumnsOf(designs...) {
+		c := report.Column{Name: of.Name, Values: of.Values}
 		c.Order()
-		for k, cell := range cells {
-			if metric.Covers(s.Where, cell.Design) {
-				v.Rows[k] = append(v.Rows[k], slices.Index(c.Values, s.valueOf(cell, name)))
+		for k, cell := range s.all {
+			if slices.Contains(s.cells, cell) {
+				v.Rows[k] = append(v.Rows[k], slices.Index(c.Values, designs[k][i].Value))
 			}
 		}
 		v.Columns = append(v.Columns, c)
@@ -93,18 +93,10 @@ func (s *selection) view() *report.View {
 	return v
 }
 
-// valueOf is what a cell has in a column, or its label.
-func (s *selection) valueOf(c *results.Cell, column string) string {
-	if column == "label" {
-		return head(c)
-	}
-	return c.Get(column)
-}
-
 // charts are those of a metric that have a point, with the tables of their lines.
 func (s *selection) charts(v *report.View, m *metric.Metric) (out []chart) {
 	var files, tables []string
-	all := s.run.Cells()
+	all := s.all
 	for _, c := range v.Charts() {
 		one := chart{held: c.Held}
 		name := m.Name
@@ -114,7 +106,7 @@ func (s *selection) charts(v *report.View, m *metric.Metric) (out []chart) {
 		for _, cells := range c.Panels {
 			p := panel{title: cells.Title}
 			for _, k := range cells.Cells {
-				if math.IsNaN(describe(all[k], m).Median) {
+				if math.IsNaN(all[k].Describe(m.Name).Median) {
 					continue
 				}
 				level, title := 0, m.InWords()
@@ -174,7 +166,7 @@ func (s *selection) picture(v *report.View, m *metric.Metric, charts []chart, at
 		for _, p := range c.panels {
 			for _, l := range p.lines {
 				for _, k := range l.cells {
-					d := describe(s.run.Cells()[k], m)
+					d := s.all[k].Describe(m.Name)
 					points = append(points, figure.Point{X: v.Place(k), Y: d.Median,
 						Low: d.CILow, High: d.CIHigh, Doubt: d.Doubtful()})
 				}
@@ -336,7 +328,7 @@ func (s *selection) lineMark(b *bytes.Buffer, l line, m *metric.Metric) string {
 	legend := &compare.Legend{}
 	mark := ""
 	for _, k := range l.cells {
-		mark = cmp.Or(mark, legend.Mark(describe(s.run.Cells()[k], m).Doubtful()))
+		mark = cmp.Or(mark, legend.Mark(s.all[k].Describe(m.Name).Doubtful()))
 	}
 	for _, note := range legend.Notes() {
 		fmt.Fprintf(b, "%% %s: a median %s\n", printable(l.title), note)
@@ -358,8 +350,8 @@ func (s *selection) data(v *report.View, p panel, at int, m *metric.Metric) []by
 		s.origin(), printable(strings.Join(slices.DeleteFunc([]string{l.title, p.title, m.Name},
 			func(part string) bool { return part == "" }), "; ")), printable(axis.Name))
 	for _, k := range l.cells {
-		c := s.run.Cells()[k]
-		d := describe(c, m)
+		c := s.all[k]
+		d := c.Describe(m.Name)
 		if doubt := d.Doubtful(); doubt > 0 {
 			fmt.Fprintf(&b, "# %s: the median %s\n", s.name(c), compare.DoubtNote(doubt))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -29,13 +30,13 @@ func github(s *selection) ([]File, error) {
 	smaller, larger := []githubEntry{}, []githubEntry{}
 	for _, c := range s.cells {
 		for _, m := range s.metrics {
-			d := describe(c, m)
+			d := c.Describe(m.Name)
 			if math.IsNaN(d.Median) {
 				continue
 			}
 			e := githubEntry{
 				Name: s.name(c) + " " + m.Name, Value: d.Median, Unit: unitOf(m),
-				Extra: fmt.Sprintf("median of %d trials; %s", d.N+d.Censored, statuses(c)),
+				Extra: fmt.Sprintf("median of %d trials; %s", d.N+d.Censored, view.Statuses(c)),
 			}
 			if !math.IsNaN(d.CILow) && !math.IsNaN(d.CIHigh) {
 				e.Range = fmt.Sprintf("%s to %s", results.Number(d.CILow), results.Number(d.CIHigh))
@@ -96,7 +97,7 @@ func bmf(s *selection) ([]File, error) {
 			if m.Unit == metric.Milliseconds {
 				name = m.Stem() + "_ns"
 			}
-			d := describe(c, m)
+			d := c.Describe(m.Name)
 			if math.IsNaN(d.Median) {
 				continue
 			}
@@ -211,14 +212,14 @@ func writeJSON(s *selection) ([]File, error) {
 	}
 	for i, c := range s.cells {
 		cell := jsonCell{
-			Cell: c.Number, Name: s.name(c), Design: metric.ByName(c.Design), InModel: inModel(c),
+			Cell: c.Number, Name: s.name(c), Design: metric.ByName(c.Design), InModel: view.InModel(c),
 			Trials: len(c.Trials), Statuses: map[trace.Status]int{}, Metrics: map[string]jsonSummary{},
 		}
 		for _, status := range trace.Statuses() {
 			cell.Statuses[status] = c.Count(status)
 		}
 		for _, m := range s.metrics {
-			d := jsonOf(describe(c, m))
+			d := jsonOf(c.Describe(m.Name))
 			if r, there := restricted[i][m]; there {
 				known := results.Finite
 				d.Restricted = &jsonRestricted{known(r.Mean), jsonInterval{known(r.Low), known(r.High)},

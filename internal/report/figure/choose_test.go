@@ -21,7 +21,8 @@ func swept(of *metric.Metric, columns ...report.Column) *report.Data {
 	design := make([]int, len(d.Columns))
 	for {
 		d.Cells = append(d.Cells, report.Cell{Label: labels.Values[design[0]], Design: slices.Clone(design),
-			Figures: []stats.Summary{stats.Describe([]float64{5, 6, 7}, 0)}})
+			Algorithm: "election/" + labels.Values[design[0]],
+			Figures:   []stats.Summary{stats.Describe([]float64{5, 6, 7}, 0)}})
 		i := len(design) - 1
 		for ; i >= 0 && design[i] == len(d.Columns[i].Values)-1; i-- {
 			design[i] = 0
@@ -129,13 +130,12 @@ func TestChosen_Mistakes(t *testing.T) {
 		"nodes and crash_rate vary besides the axes, and one of them alone can be drawn as panels: fix another, " +
 			"as --where crash_rate=0 (nodes is 3, 5; crash_rate is 0, 0.1, 0.5)": {X: "loss"},
 		"--x and --series are both loss: choose another for one of them": {X: "loss", Series: "network.loss"},
-		"--where los=1: unknown column; did you mean \"loss\"? (has: label, nodes, loss, crash_rate)": {
+		"--where: unknown column \"los\"; did you mean \"loss\"? (has: algorithm, label, nodes, loss, crash_rate)": {
 			Where: []metric.Field{{Name: "los", Value: "1"}}},
-		"no cell has all that --where asks for (nodes is 3, 5)": {Where: []metric.Field{{Name: "nodes", Value: "7"}}},
+		"--where: unknown value of nodes \"7\" (has: 3, 5)": {Where: []metric.Field{{Name: "nodes", Value: "7"}}},
 	} {
 		_, err := pictures(d, &o)
-		var wrong *report.Mistake
-		if !errors.As(err, &wrong) || err.Error() != want {
+		if !errors.As(err, new(*report.Mistake)) && !errors.As(err, new(*metric.NameError)) || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}

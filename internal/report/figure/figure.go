@@ -34,12 +34,12 @@ const mostFigures = 30
 // Options say what is drawn. Without any, it is the few charts that answer what the experiment
 // asks.
 type Options struct {
-	All        bool           // whatever there is, in place of that
-	Metrics    []string       // drawn; empty: those that answer the question
-	X          string         // column of the horizontal axis; "": the main one of each metric
-	Series     string         // column that has a line for each value; "": the algorithm
-	Where      []metric.Field // only cells of which all hold
-	YMin, YMax *float64       // ends of the vertical axis; nil: as the values want them
+	All        bool         // whatever there is, in place of that
+	Metrics    []string     // drawn; empty: those that answer the question
+	X          string       // column of the horizontal axis; "": the main one of each metric
+	Series     string       // column that has a line for each value; "": the algorithm
+	Where      metric.Where // only cells of which all hold
+	YMin, YMax *float64     // ends of the vertical axis; nil: as the values want them
 	// Width and Height are those of a figure; 0: a column of a paper, and what looks well.
 	Width, Height vg.Length
 }
@@ -100,6 +100,14 @@ func pictures(d *report.Data, o *Options) (out []picture, err error) {
 	v, err := d.View(o.Where)
 	if err != nil {
 		return nil, err
+	}
+	if !v.Any() {
+		return nil, nil
+	}
+	for i, w := range o.Where {
+		if w.Name == "algorithm" { // as the axes call it
+			o.Where[i] = metric.Field{Name: "label", Value: w.Value[strings.LastIndexByte(w.Value, '/')+1:]}
+		}
 	}
 	if o.All {
 		for i, m := range d.Metrics {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -291,12 +292,10 @@ func (s *Server) trials(e *entry, q string) ([]byte, error) {
 		list = append(list, groups[status]...)
 	}
 	list = list[:min(len(list), mostRows)]
-	told := differing(slices.Collect(maps.Values(cells)))
+	told := view.Varying(slices.Collect(maps.Values(cells)))
 	for i := range list {
 		r := &list[i]
-		for _, at := range told {
-			r.Where = append(r.Where, r.design[at])
-		}
+		r.Where = view.Place(r.design, told)
 	}
 	return s.write("trials", "Trials of "+e.Name, map[string]any{"Run": e, "Rows": list,
 		"Total": total, "Query": q, "Differ": told != nil})
@@ -311,35 +310,6 @@ func worstFirst() []trace.Status {
 }
 
 func rowOf(t *results.Trial) row {
-	return row{Number: t.Trial, Label: labelOf(t.Design), Status: t.Status, Reason: t.Reason,
+	return row{Number: t.Trial, Label: view.Label(t.Design), Status: t.Status, Reason: t.Reason,
 		InModel: t.InModel, design: t.Design}
-}
-
-func labelOf(design []metric.Field) string {
-	for _, f := range design {
-		if f.Name == "label" {
-			return f.Value
-		}
-	}
-	return ""
-}
-
-// differing are the indexes of the fields in which designs of cells differ, besides what the
-// label says and what follows from it, such as the topology.
-func differing(designs [][]metric.Field) (list []int) {
-	if len(designs) == 0 {
-		return nil
-	}
-	for i, f := range designs[0] {
-		values := map[string]string{} // by label
-		if slices.ContainsFunc(designs, func(d []metric.Field) bool {
-			label := labelOf(d)
-			value, seen := values[label]
-			values[label] = d[i].Value
-			return seen && value != d[i].Value
-		}) && f.Name != "label" && f.Name != "algorithm" {
-			list = append(list, i)
-		}
-	}
-	return list
 }

@@ -10,9 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
-	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -22,9 +20,7 @@ import (
 type live struct {
 	mu       sync.Mutex // of all of it: each line is read once, whoever looks
 	follower *results.Follower
-	method   stats.Method
-	metrics  []*metric.Metric
-	cells    map[int]*liveCell
+	cells    map[int]*view.Cell
 	counts   map[trace.Status]int
 	finished int
 	broken   []row              // the first of them
@@ -33,13 +29,6 @@ type live struct {
 	made     time.Time
 	then     time.Time // of the first look
 	before   int       // trials that were finished then
-}
-
-type liveCell struct {
-	design  []metric.Field
-	counts  map[trace.Status]int
-	samples map[string]results.Sample
-	clocks  float64 // largest clock_error_us
 }
 
 // pause is how long a live page is as good as a new one, however many ask for it.
@@ -53,7 +42,8 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	s.mu.Lock()
 	l := s.lives[e.ID]
 	if l == nil {
-		l = &live{follower: results.Follow(e.dir), cells: map[int]*liveCell{}, counts: map[trace.Status]int{},
+		l = &live{follower: results.Follow(e.dir), cells: map[int]*view.Cell{},
+			counts:   map[trace.Status]int{},
 			repeated: map[string]*reason{}, then: time.Now()}
 		s.lives[e.ID] = l
 	}
@@ -91,51 +81,16 @@ func (l *live) add(t *results.Trial, final bool) {
 		return
 	}
 	h := l.follower.Header()
-	if len(l.cells) == 0 {
-		l.method = h.Until.Method()
-	}
 	c := l.cells[t.Cell]
 	if c == nil {
-		c = &liveCell{design: t.Design, counts: map[trace.Status]int{}, samples: map[string]results.Sample{}}
+		c = view.NewCell(t.Design, h.Until.Method(), slices.Concat(h.Metrics, metric.Names(metric.Fixed())))
 		l.cells[t.Cell] = c
-		l.shows(t.Design)
-		for _, name := range h.Metrics {
-			c.samples[name] = results.Sample{}
-		}
-		for _, m := range metric.Fixed() {
-			c.samples[m.Name] = results.Sample{}
-		}
 	}
 	l.finished++
 	l.counts[t.Status]++
-	c.counts[t.Status]++
-	start := t.Start()
-	for name, sample := range c.samples {
-		v, seen := t.Observe(name)
-		sample.Add(start, v, seen)
-	}
-	if v, seen := t.Observe(metric.ClockError.Name); seen == results.Observed {
-		c.clocks = max(c.clocks, v)
-	}
+	c.Add(t)
 	if t.Status == trace.Violated && len(l.broken) < mostBroken {
 		l.broken = append(l.broken, rowOf(t))
-	}
-}
-
-// shows chooses what to show of a cell of that design, as bench run does.
-func (l *live) shows(design []metric.Field) {
-	var problem, scenario string
-	for _, f := range design {
-		switch f.Name {
-		case "problem":
-			problem = f.Value
-		case "scenario":
-			scenario = f.Value
-		}
-	}
-	table := check.Brief(harness.ScenarioOf(scenario))
-	if l.metrics == nil || table != metric.Brief {
-		l.metrics = metric.Shown(algo.Problem(problem), table)
 	}
 }
 
@@ -201,15 +156,13 @@ func (l *live) view(e *entry) *liveView {
 	numbers := slices.Sorted(maps.Keys(l.cells))
 	var designs [][]metric.Field
 	for _, n := range numbers {
-		designs = append(designs, l.cells[n].design)
+		designs = append(designs, l.cells[n].Design)
 	}
-	shown := differing(designs)
-	for _, i := range shown {
-		v.Columns = append(v.Columns, designs[0][i].Name)
-	}
+	v.Columns = view.Varying(designs)
 	legend := &compare.Legend{}
 	var main []stats.Summary
-	for i, m := range l.metrics {
+	metrics := view.Brief(designs)
+	for i, m := range metrics {
 		v.Metrics = append(v.Metrics, m.Title())
 		if i == 0 {
 			v.Main = m.Title()
@@ -217,14 +170,13 @@ func (l *live) view(e *entry) *liveView {
 	}
 	for _, n := range numbers {
 		c := l.cells[n]
-		r := liveRow{Label: labelOf(c.design), Counts: counted(c.counts)}
-		for _, i := range shown {
-			r.Design = append(r.Design, c.design[i].Value)
+		r := liveRow{Label: view.Label(c.Design), Counts: counted(c.Statuses)}
+		for _, f := range view.Place(c.Design, v.Columns) {
+			r.Design = append(r.Design, f.Value)
 		}
-		for i, m := range l.metrics {
-			d := c.samples[m.Name].Describe(l.method)
-			d.Doubt = m.Doubt(c.clocks)
-			r.Figures = append(r.Figures, legend.Estimate(m, d, c.counts[trace.OK]))
+		for i, m := range metrics {
+			d := c.Describe(m.Name)
+			r.Figures = append(r.Figures, legend.Estimate(m, d, c.Statuses[trace.OK]))
 			if i == 0 {
 				main = append(main, d)
 			}
