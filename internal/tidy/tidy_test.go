@@ -77,7 +77,8 @@ var table = []struct {
 	}},
 	{"internal/conform", []string{
 		"pkg/algo", "pkg/trace", "pkg/harness", "pkg/check", "pkg/experiment",
-		"internal/explore", "internal/guard", "internal/modelcheck", "internal/trial",
+		"internal/answer", "internal/console", "internal/explore", "internal/files", "internal/guard",
+		"internal/modelcheck", "internal/trial",
 	}},
 	{"pkg/config", nil},
 	{"pkg/experiment", []string{

@@ -19,7 +19,7 @@ func writeDocument(path, format string, d *answer.Document) error {
 }
 
 // answering completes a command that answers with a document: its flags choose the format, and
-// its exit code is that of the document.
+// its exit code is that of the document. An error beside a document is told behind it.
 func (s *streams) answering(c *cobra.Command,
 	ask func(args []string) (*answer.Document, error)) *cobra.Command {
 	var names, docs []string
@@ -43,9 +43,14 @@ func (s *streams) answering(c *cobra.Command,
 		if err := oneOf("format", format, names); err != nil {
 			return err
 		}
-		d, err := ask(args)
-		if err != nil {
-			return err
+		d, failed := ask(args)
+		if d == nil {
+			return failed
+		}
+		if failed != nil {
+			d.End(classify(failed), failed.Error())
+		} else if d.Exit != Good && d.Verdict == answer.Fine {
+			d.Verdict = meaning(d.Verb, d.Exit)
 		}
 		var text bytes.Buffer
 		if err := answer.Named(format).Write(&text, d); err != nil {
@@ -53,6 +58,12 @@ func (s *streams) answering(c *cobra.Command,
 		}
 		if err := s.output(file, text.Bytes()); err != nil {
 			return err
+		}
+		for _, text := range d.Asides() {
+			s.say(text)
+		}
+		if failed != nil {
+			return failed
 		}
 		if d.Exit != Good {
 			return exit(d.Exit)
