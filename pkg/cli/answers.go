@@ -31,7 +31,9 @@ func (s *streams) answering(c *cobra.Command,
 	flags := c.Flags()
 	flags.StringVar(&format, "format", names[0], "write `FORMAT`: "+strings.Join(docs, ", "))
 	flags.BoolVar(&asJSON, "json", false, "the same as --format json")
-	flags.StringVar(&file, "out", "", "write to `FILE` instead of standard output")
+	if flags.Lookup("out") == nil {
+		flags.StringVar(&file, "out", "", "write to `FILE` instead of standard output")
+	}
 	choices(c, "format", names)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if asJSON {

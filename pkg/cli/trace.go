@@ -2,22 +2,14 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/internal/report/player"
-	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // traceFlags are the flags of bench trace.
@@ -61,7 +53,7 @@ broken promise with --violation, and holds all events from --from to --to.`,
 			}
 			if f.trial == 0 {
 				var err error
-				if f.trial, err = onlyTrial(args[0], "trace"); err != nil {
+				if f.trial, err = replay.Only(args[0], "trace"); err != nil {
 					return err
 				}
 			}
@@ -111,24 +103,24 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 	case f.violation && w.Event > 0:
 		return usage("--event with --violation: each chooses an event; want one of them")
 	}
-	r, err := s.traced(path, f.trial)
+	r, err := replay.Trace(path, f.trial, s.again(""))
 	if err != nil {
 		return err
 	}
 	if f.violation || diagram.Tells(f.format) {
-		if note := r.explain(); note != "" {
+		if note := r.Explain(); note != "" {
 			s.say("note: " + note)
 		}
 	}
 	if f.violation {
-		if w.Event = r.broken(); w.Event == 0 {
+		if w.Event = r.Broken(); w.Event == 0 {
 			return usage("--violation: no event of trial %d breaks a promise; what is only missing at the "+
 				"end, such as a leader, has no event: choose a time with --from", f.trial)
 		}
 	}
-	d, err := diagram.New(r.drawn, *w)
-	if err != nil && r.failed != nil {
-		return r.failed
+	d, err := diagram.New(r.Drawn, *w)
+	if err != nil && r.Failed != nil {
+		return r.Failed
 	} else if err != nil {
 		return usage("trial %d: %v", f.trial, err)
 	}
@@ -146,141 +138,5 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 	if f.out != "" {
 		s.say("wrote " + f.out)
 	}
-	return r.failed
-}
-
-// A traced trial is one whose records are known.
-type traced struct {
-	trial *experiment.Trial
-	dir   string
-	drawn diagram.Trace
-
-	failed error // why it could not be run again to its end; nil: it could
-	died   bool  // then: its process did, and would again
-}
-
-// traced finds the records of a trial: what was kept of them, or what a simulation
-// gives again.
-func (s *streams) traced(path string, number int) (*traced, error) {
-	e, dir, err := recorded(path)
-	if err != nil {
-		return nil, err
-	}
-	t, cell, err := trialOf(e, number)
-	if err != nil {
-		return nil, err
-	}
-	r := &traced{trial: t, dir: dir, drawn: diagram.Trace{
-		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
-			report.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
-		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
-	}}
-	alg, unknown := algo.Lookup(t.Plan.Algorithm)
-	if unknown == nil {
-		r.drawn.Room = alg.Spec.Room(t.Plan.Params)
-	}
-	kept, err := results.ReadTrace(dir, number)
-	switch {
-	case err == nil:
-		r.drawn.Kinds, r.drawn.Records = kept.Kinds, kept.Records
-		return r, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	case !e.Virtual():
-		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
-			"run it with --set trace=all", number, dir)
-	}
-	if unknown != nil {
-		return nil, unknown
-	}
-	again, err := s.again(e, t, nil)
-	if err != nil {
-		return nil, err
-	}
-	r.drawn.Kinds, r.drawn.Records = alg.Codec.Kinds(), again.records
-	r.failed, r.died = again.failure(cell), again.end.Events == 0
-	return r, nil
-}
-
-// ended is how the trial did, in words; "" if that is not recorded.
-func (r *traced) ended() string {
-	attempts, err := results.ReadAttempts(r.dir, r.trial.Number)
-	if err != nil || len(attempts) == 0 {
-		return ""
-	}
-	last := &attempts[len(attempts)-1]
-	if last.Reason == "" {
-		return string(last.Status)
-	}
-	return string(last.Status) + ": " + last.Reason
-}
-
-// mostStates bounds the work for the states of a trial: its processes times its records.
-const mostStates = 20_000_000
-
-// explain adds what the records do not say: which promises they break, what their messages
-// hold and which variables their events change. It returns why that is not all known.
-func (r *traced) explain() string {
-	r.drawn.Note, r.drawn.Verdict = r.explained(), r.ended()
-	return r.drawn.Note
-}
-
-func (r *traced) explained() (note string) {
-	judged, err := r.trial.Plan.Setup()
-	if err != nil {
-		return err.Error()
-	}
-	r.drawn.Breaches = check.Breaches(judged, r.drawn.Records)
-	if r.drawn.Nodes*len(r.drawn.Records) > mostStates {
-		return "the trial is too large to tell states and what messages hold; bench replay --state does"
-	}
-	setup, err := r.trial.Plan.Setup()
-	if err != nil {
-		return err.Error()
-	}
-	if r.failed != nil && r.died {
-		return "what messages hold and the states are not known: " + r.failed.Error()
-	}
-	found, err := details(setup, r.drawn.Records)
-	switch {
-	case err != nil:
-		if r.failed == nil {
-			r.failed = err
-		}
-		return "what messages hold and the states are not known: " + err.Error()
-	case found.Panic != nil && r.failed == nil:
-		r.failed = fmt.Errorf("%s could not be run: %w", setup.Algorithm, found.Panic)
-		fallthrough
-	case len(found.Differences) > 0:
-		note = "what messages hold and the states may be wrong: " + found.Differences[0]
-	}
-	r.drawn.Details = found.Details
-	return note
-}
-
-// broken is the event, from 1 on, at which a promise was broken for the first time; 0 if
-// no event has broken one.
-func (r *traced) broken() int {
-	if len(r.drawn.Breaches) == 0 {
-		return 0
-	}
-	return r.drawn.Breaches[0].Record + 1
-}
-
-// draw draws what led to the first broken promise of a trial, or all of it where no single
-// event broke one. Most is how many events around it a page holds at most; 0: as many as it may
-// have.
-func (r *traced) draw(format string, most int) ([]byte, error) {
-	d, err := diagram.New(r.drawn, diagram.Window{Event: r.broken(), Most: most})
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	_, err = d.Write(&out, format)
-	return out.Bytes(), err
-}
-
-// printEvents writes what happened, a line for each record, with its number.
-func printEvents(w io.Writer, list trace.List, kinds []string, kept []bool) {
-	_ = diagram.WriteEvents(w, list, kinds, kept, nil) // the error stays in w until the end
+	return r.Failed
 }
