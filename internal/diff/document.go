@@ -117,8 +117,8 @@ func (d *Difference) text(world string, events int) string {
 	if d.state >= 0 { // while all events are still the same
 		e := &d.Sides[0].Events[d.state]
 		a, b := d.changes(d.state)
-		fmt.Fprintf(&w, "variables differ from event %d on, p%d at %s: A sets %s, B %s\n", e.Number, e.Process,
-			instant(e.At), cmp.Or(a, "nothing"), cmp.Or(b, "nothing"))
+		fmt.Fprintf(&w, "variables differ from event %d on, p%d at %s: A sets %s, B %s\n", e.Number,
+			e.Process, instant(e.At), cmp.Or(a, "nothing"), cmp.Or(b, "nothing"))
 	}
 	if d.Parted() {
 		d.parting(&w)

@@ -56,7 +56,7 @@ func (q *Request) Answer(ctx context.Context) (*answer.Document, error) {
 func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world string, err error) {
 	args := q.Args
 	if len(args) < 2 || len(args) > 3 {
-		return sides, "", answer.Mistaken("bench diff: %s, want two sides and perhaps FILE, as bench diff raft "+
+		return sides, "", mistaken("%s, want two sides and perhaps FILE, as bench diff raft "+
 			"raft,pre_vote=true", console.Plural(len(args), "argument", "arguments"))
 	}
 	if q.Trial < 0 || q.Events < 0 {
@@ -70,14 +70,14 @@ func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world strin
 	kind, other := q.kindOf(args[0]), q.kindOf(args[1])
 	switch {
 	case other != kind:
-		err = answer.Mistaken("bench diff: %s is %s and %s is %s; want two of a kind", args[0], kind, args[1],
+		err = mistaken("%s is %s and %s is %s; want two of a kind", args[0], kind, args[1],
 			other)
 	case strings.Contains(q.Nodes, ","):
 		err = answer.Mistaken("--nodes %s: want one number, of the trial's processes", q.Nodes)
 	case len(args) == 3 && q.Nodes != "":
 		err = answer.Mistaken("--nodes goes without FILE; beside %s use --set, as --set nodes=5", args[2])
 	case kind == aFolder && len(args) == 3:
-		err = answer.Mistaken("bench diff: %s and %s are folders of results, which have their experiments; "+
+		err = mistaken("%s and %s are folders of results, which have their experiments; "+
 			"leave %s out", args[0], args[1], args[2])
 	case kind != anAlgorithm && (len(q.Set) > 0 || q.Nodes != ""):
 		err = answer.Mistaken("--set and --nodes are for algorithms; %s is %s", args[0], kind)
@@ -92,7 +92,7 @@ func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world strin
 		}
 		world = fmt.Sprintf("trial %d", q.Trial)
 	case kind == aProgram && len(args) == 2:
-		err = answer.Mistaken("bench diff: want what both programs simulate, as bench diff %s %s FILE --trial 3",
+		err = mistaken("want what both programs simulate, as bench diff %s %s FILE --trial 3",
 			program.Quote(args[0]), program.Quote(args[1]))
 	case kind == aProgram:
 		return q.programs(ctx)
@@ -122,6 +122,10 @@ func (q *Request) known(name string) bool {
 	return slices.ContainsFunc(algo.All(), func(a *algo.Algorithm) bool {
 		return a.ID == name || a.Spec.Name == name
 	})
+}
+
+func mistaken(format string, args ...any) error {
+	return answer.Mistaken("bench diff: "+format, args...)
 }
 
 // The kinds of sides.
@@ -154,10 +158,10 @@ func (q *Request) check(word string) error {
 	info, err := os.Stat(word)
 	switch {
 	case err == nil && !info.IsDir() && slices.Contains(q.Extensions, extension):
-		return answer.Mistaken("bench diff: %s is an experiment, which both sides share: it comes behind them, as in "+
-			"bench diff bully ring-list %s --trial 3", word, program.Quote(word))
+		return mistaken("%s is an experiment, which both sides share: it comes behind them, as "+
+			"in bench diff bully ring-list %s --trial 3", word, program.Quote(word))
 	case err != nil && path && problem != string(algo.Election) && problem != string(algo.MutualExclusion):
-		return answer.Mistaken("bench diff: %s: there is no such folder or program", word)
+		return mistaken("%s: there is no such folder or program", word)
 	}
 	return nil
 }
@@ -174,7 +178,7 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 		}
 	}
 	if cells[0].Plan.Scenario.Kind != cells[1].Plan.Scenario.Kind || e[0].Problem != e[1].Problem {
-		return sides, "", answer.Mistaken("bench diff: %s and %s solve different problems, and have no world in common",
+		return sides, "", mistaken("%s and %s solve different problems, and have no world in common",
 			args[0], args[1])
 	}
 	share(&trials[0].Plan, &trials[1].Plan)
@@ -267,7 +271,7 @@ func (q *Request) contender(word string) (alg *algo.Algorithm, params []string, 
 		return r == ',' && depth == 0
 	})
 	if len(parts) == 0 {
-		return nil, nil, answer.Mistaken("bench diff: an empty word, want an algorithm, a folder or a program")
+		return nil, nil, mistaken("an empty word, want an algorithm, a folder or a program")
 	}
 	if alg, err = q.Find(parts[0]); err != nil {
 		return nil, nil, err
@@ -278,13 +282,13 @@ func (q *Request) contender(word string) (alg *algo.Algorithm, params []string, 
 		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
 		switch name = strings.TrimPrefix(name, "params."); {
 		case !ok, name == "", value == "":
-			return nil, nil, answer.Mistaken("bench diff: %s: %q, want NAME=VALUE, as raft,pre_vote=true", word, p)
+			return nil, nil, mistaken("%s: %q, want NAME=VALUE, as raft,pre_vote=true", word, p)
 		case name != "set":
 			values[name] = value
 			continue
 		}
 		if set, err = alg.Spec.SetOf(value); err != nil {
-			return nil, nil, answer.Mistaken("bench diff: %s: %v", word, err)
+			return nil, nil, mistaken("%s: %v", word, err)
 		}
 	}
 	if set != nil {

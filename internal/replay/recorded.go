@@ -101,7 +101,8 @@ type Rerun struct {
 type Again func(*experiment.Experiment, *experiment.Trial) (*Rerun, error)
 
 // Run runs a trial of e again. A simulation cannot be cut short and is left behind.
-func Run(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o runner.Options) (*Rerun, error) {
+func Run(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o runner.Options) (
+	*Rerun, error) {
 	r, done := &Rerun{}, make(chan error, 1)
 	go func() {
 		var err error

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -15,6 +17,69 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
+
+// Formats are those of drawings, and those of answers in which the events are a table.
+var Formats = append(slices.Clone(diagram.Formats), "json", "csv", "markdown", "latex")
+
+// A Drawing says which trial of a run is drawn, and how.
+type Drawing struct {
+	Number    int
+	Format    string // one of Formats
+	Window    diagram.Window
+	Violation bool // what could have caused the first broken promise, alone
+}
+
+// Drawn is what was drawn, and what it leaves out, a sentence each.
+type Drawn struct {
+	Text  []byte
+	Notes []string
+}
+
+// Draw draws the trial of the run at path. An error beside the drawing says that the trial could not be
+// run again to its end.
+func (q *Drawing) Draw(path string, again Again) (*Drawn, error) {
+	r, err := Trace(path, q.Number, again)
+	if err != nil {
+		return nil, err
+	}
+	out := &Drawn{}
+	if q.Violation || diagram.Tells(q.Format) {
+		if note := r.Explain(); note != "" {
+			out.Notes = append(out.Notes, note)
+		}
+	}
+	if q.Violation {
+		if q.Window.Event = r.Broken(); q.Window.Event == 0 {
+			return nil, answer.Mistaken("--violation: no event of trial %d breaks a promise; what is only "+
+				"missing at the end, such as a leader, has no event: choose a time with --from", q.Number)
+		}
+	}
+	d, err := diagram.New(r.Drawn, q.Window)
+	if err != nil && r.Failed != nil {
+		return nil, r.Failed
+	} else if err != nil {
+		return nil, answer.Mistaken("trial %d: %v", q.Number, err)
+	}
+	var text bytes.Buffer
+	if slices.Contains(diagram.Formats, q.Format) {
+		var notes []string
+		notes, err = d.Write(&text, q.Format)
+		out.Notes = append(out.Notes, notes...)
+	} else {
+		table := answer.New("trace", r.Drawn.Title)
+		t := EventTable(table, "events")
+		t.Only = answer.Everybody
+		for _, e := range d.Events() {
+			EventRow(t, &e)
+		}
+		err = answer.Named(q.Format).Write(&text, table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Text = text.Bytes()
+	return out, r.Failed
+}
 
 // A Traced trial is one whose records are known.
 type Traced struct {

@@ -49,8 +49,8 @@ func HandlingOf(run, label string) (time.Duration, error) {
 		return 0, answer.Mistaken("%s has no trial of %q on real nodes, with status ok and messages: "+
 			"handling_ms says nothing", run, label)
 	case messages == 0:
-		return 0, answer.Mistaken("%s has no trial on real nodes, with status ok and messages: handling_ms says "+
-			"nothing", run)
+		return 0, answer.Mistaken("%s has no trial on real nodes, with status ok and messages: handling_ms "+
+			"says nothing", run)
 	}
 	each := time.Duration(took / float64(messages) * float64(time.Millisecond))
 	return each.Round(100 * time.Nanosecond), nil

@@ -52,27 +52,7 @@ instead, up to equal states, and prints how many there are.
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 	}
-	flags := c.Flags()
-	flags.Uint64Var(&q.Schedules, "schedules", 0, "try `N` schedules (default: as many as --time allows)")
-	flags.DurationVar(&q.Time, "time", 0, "search for `D` (default: 1m, or until --schedules are tried)")
-	flags.IntVar(&q.Workers, "workers", 0, "try `N` schedules at a time (default: one per core)")
-	flags.Uint64Var(&q.Seed, "seed", 1, "seed `N` of the search; the same seed finds the same")
-	flags.StringVar(&q.Nodes, "nodes", "", "use `N` processes, or one of several as 3,5 (default: 2 to 9)")
-	flags.DurationVar(&q.Latency, "latency", 0, "use `D` as the largest latency (default: several)")
-	flags.StringArrayVar(&q.Params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
-	flags.StringVar(&q.Faults, "faults", string(explore.Survived),
-		"inject faults `WHICH`: "+strings.Join(search.FaultModes, ", "))
-	flags.StringVar(&q.Rule, "rule", "", "look only for violations of `RULE` (default: any)")
-	flags.StringVar(&q.Maximise, "maximise", "", "look for the schedule with the highest `METRIC`: "+
-		strings.Join(costWords, ", ")+", or any column of times or counts")
-	flags.IntVar(&q.Events, "events", 0, "with --maximise: at most `N` events, besides delays (default: any)")
-	flags.StringVar(&q.Out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
-	flags.StringVar(&progress, "progress", "auto",
-		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
-	flags.BoolVar(&exhaustive, "exhaustive", false, "walk through the smallest systems instead")
-	choices(c, "faults", search.FaultModes)
-	choices(c, "rule", explore.Rules())
-	choices(c, "progress", progressModes)
+	exploreFlags(c, &q, &progress, &exhaustive)
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench explore: %d algorithms, want one (\"bench list\" shows all)", len(args))
@@ -104,6 +84,30 @@ instead, up to equal states, and prints how many there are.
 		q.Progress = p.tell
 		return q.Answer(ctx, alg)
 	})
+}
+
+func exploreFlags(c *cobra.Command, q *search.Request, progress *string, exhaustive *bool) {
+	flags := c.Flags()
+	flags.Uint64Var(&q.Schedules, "schedules", 0, "try `N` schedules (default: as many as --time allows)")
+	flags.DurationVar(&q.Time, "time", 0, "search for `D` (default: 1m, or until --schedules are tried)")
+	flags.IntVar(&q.Workers, "workers", 0, "try `N` schedules at a time (default: one per core)")
+	flags.Uint64Var(&q.Seed, "seed", 1, "seed `N` of the search; the same seed finds the same")
+	flags.StringVar(&q.Nodes, "nodes", "", "use `N` processes, or one of several as 3,5 (default: 2 to 9)")
+	flags.DurationVar(&q.Latency, "latency", 0, "use `D` as the largest latency (default: several)")
+	flags.StringArrayVar(&q.Params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
+	flags.StringVar(&q.Faults, "faults", string(explore.Survived),
+		"inject faults `WHICH`: "+strings.Join(search.FaultModes, ", "))
+	flags.StringVar(&q.Rule, "rule", "", "look only for violations of `RULE` (default: any)")
+	flags.StringVar(&q.Maximise, "maximise", "", "look for the schedule with the highest `METRIC`: "+
+		strings.Join(costWords, ", ")+", or any column of times or counts")
+	flags.IntVar(&q.Events, "events", 0, "with --maximise: at most `N` events, besides delays (default: any)")
+	flags.StringVar(&q.Out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
+	flags.StringVar(progress, "progress", "auto",
+		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
+	flags.BoolVar(exhaustive, "exhaustive", false, "walk through the smallest systems instead")
+	choices(c, "faults", search.FaultModes)
+	choices(c, "rule", explore.Rules())
+	choices(c, "progress", progressModes)
 }
 
 // exploreWords refuses flags whose value is none of a few, or no number of anything.

@@ -1,25 +1,20 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/replay"
-	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/internal/report/player"
 )
 
 // traceFlags are the flags of bench trace.
 type traceFlags struct {
-	trial     int
-	format    string
-	out       string
-	window    diagram.Window
-	violation bool
-	html      bool
+	replay.Drawing
+	out  string
+	html bool
 }
 
 func (s *streams) traceCommand() *cobra.Command {
@@ -33,8 +28,8 @@ without one is run again.
 
 Formats: svg, a space-time diagram; shiviz, a log with vector clocks;
 perfetto, a trace for ui.perfetto.dev; mermaid, a sequence diagram of about a
-hundred messages; events, a line for each event with its number. --from and
---to select a time. --event selects what could have caused the event of that
+hundred messages; events, a line for each event with its number; json, csv,
+markdown and latex, the events as a table. --from and --to select a time. --event selects what could have caused the event of that
 number, and --violation what could have caused the first broken promise.
 
 --html, or --format html, writes a page to step through the trial, with the
@@ -47,13 +42,13 @@ broken promise with --violation, and holds all events from --from to --to.`,
   bench trace results/quickstart/latest --trial 3 --format shiviz --detector`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || f.trial < 0 {
+			if len(args) != 1 || f.Number < 0 {
 				return usage("bench trace: want a folder of results and --trial N, as " +
 					"bench trace results/quickstart/latest --trial 3")
 			}
-			if f.trial == 0 {
+			if f.Number == 0 {
 				var err error
-				if f.trial, err = replay.Only(args[0], "trace"); err != nil {
+				if f.Number, err = replay.Only(args[0], "trace"); err != nil {
 					return err
 				}
 			}
@@ -61,33 +56,33 @@ broken promise with --violation, and holds all events from --from to --to.`,
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.trial, "trial", 0, aTrial)
-	flags.StringVar(&f.format, "format", diagram.Formats[0],
-		"write `FORMAT`: "+strings.Join(diagram.Formats, ", "))
+	flags.IntVar(&f.Number, "trial", 0, aTrial)
+	flags.StringVar(&f.Format, "format", replay.Formats[0],
+		"write `FORMAT`: "+strings.Join(replay.Formats, ", "))
 	flags.StringVar(&f.out, "out", "", "write to `FILE` instead of standard output")
 	flags.BoolVar(&f.html, "html", false,
 		"write a page to step through the trial: trial-N.html, or the FILE of --out")
-	flags.DurationVar(&f.window.From, "from", 0, "draw from `TIME` on, as 10ms")
-	flags.DurationVar(&f.window.To, "to", 0, "draw until `TIME`, as 60ms")
-	flags.IntVar(&f.window.Event, "event", 0, "draw only what could have caused event `N`")
-	flags.BoolVar(&f.violation, "violation", false,
+	flags.DurationVar(&f.Window.From, "from", 0, "draw from `TIME` on, as 10ms")
+	flags.DurationVar(&f.Window.To, "to", 0, "draw until `TIME`, as 60ms")
+	flags.IntVar(&f.Window.Event, "event", 0, "draw only what could have caused event `N`")
+	flags.BoolVar(&f.Violation, "violation", false,
 		"draw only what could have caused the first broken promise")
-	flags.BoolVar(&f.window.Detector, "detector", false, "also draw messages of failure detectors")
-	choices(c, "format", diagram.Formats)
+	flags.BoolVar(&f.Window.Detector, "detector", false, "also draw messages of failure detectors")
+	choices(c, "format", replay.Formats)
 	return c
 }
 
 func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
-	if err := oneOf("format", f.format, diagram.Formats); err != nil {
+	if err := oneOf("format", f.Format, replay.Formats); err != nil {
 		return err
 	}
-	w := &f.window
+	w := &f.Window
 	if f.html {
-		if c.Flags().Changed("format") && f.format != "html" {
-			return usage("--html with --format %s: want one of them", f.format)
+		if c.Flags().Changed("format") && f.Format != "html" {
+			return usage("--html with --format %s: want one of them", f.Format)
 		}
-		if f.format = "html"; f.out == "" {
-			f.out = fmt.Sprintf("trial-%d.html", f.trial)
+		if f.Format = "html"; f.out == "" {
+			f.out = fmt.Sprintf("trial-%d.html", f.Number)
 		}
 		if err := replaceable("trace", f.out, player.Generator); err != nil {
 			return err
@@ -99,44 +94,22 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 			w.From, w.To)
 	case c.Flags().Changed("event") && w.Event < 1:
 		return usage("--event %d: events count from 1; bench trace %s --trial %d --format events shows them",
-			w.Event, path, f.trial)
-	case f.violation && w.Event > 0:
+			w.Event, path, f.Number)
+	case f.Violation && w.Event > 0:
 		return usage("--event with --violation: each chooses an event; want one of them")
 	}
-	r, err := replay.Trace(path, f.trial, s.again(""))
-	if err != nil {
+	drawn, err := f.Draw(path, s.again(""))
+	if drawn == nil {
 		return err
 	}
-	if f.violation || diagram.Tells(f.format) {
-		if note := r.Explain(); note != "" {
-			s.say("note: " + note)
-		}
-	}
-	if f.violation {
-		if w.Event = r.Broken(); w.Event == 0 {
-			return usage("--violation: no event of trial %d breaks a promise; what is only missing at the "+
-				"end, such as a leader, has no event: choose a time with --from", f.trial)
-		}
-	}
-	d, err := diagram.New(r.Drawn, *w)
-	if err != nil && r.Failed != nil {
-		return r.Failed
-	} else if err != nil {
-		return usage("trial %d: %v", f.trial, err)
-	}
-	var out bytes.Buffer
-	notes, err := d.Write(&out, f.format)
-	if err != nil {
-		return err
-	}
-	for _, note := range notes {
+	for _, note := range drawn.Notes {
 		s.say("note: " + note)
 	}
-	if err := s.output(f.out, out.Bytes()); err != nil {
+	if err := s.output(f.out, drawn.Text); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
 	if f.out != "" {
 		s.say("wrote " + f.out)
 	}
-	return r.Failed
+	return err
 }

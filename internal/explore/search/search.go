@@ -89,7 +89,8 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 }
 
 // found adds the facts about a schedule, which is saved in a file.
-func found(d *answer.Document, rule, text string, number uint64, inModel bool, outside []string, file string) {
+func found(d *answer.Document, rule, text string, number uint64, inModel bool, outside []string,
+	file string) {
 	d.Add(answer.Facts{{Name: "rule", Value: rule}, {Name: "text", Value: text},
 		{Name: "schedule", Value: number}, {Name: "in_model", Value: inModel},
 		{Name: "out_of_model", Value: outside}, {Name: "file", Value: file}})
@@ -111,9 +112,9 @@ func (q *Request) worst(d *answer.Document, alg *algo.Algorithm, r *explore.Repo
 	if w.Bound != nil {
 		d.Add(answer.Facts{{Name: "bound", Value: w.Bound.Value}, {Name: "bound_text", Value: w.Bound.Text}})
 	}
-	text := fmt.Sprintf("%s: %s %s in schedule %d, the most of %d (%.0f per second)\n  theory:    %s\n", alg.ID,
-		w.Metric.Name, compare.Number(w.Value), w.Number, r.Schedules, PerSecond(r.Schedules, r.Elapsed),
-		w.Theory())
+	text := fmt.Sprintf("%s: %s %s in schedule %d, the most of %d (%.0f per second)\n  theory:    %s\n",
+		alg.ID, w.Metric.Name, compare.Number(w.Value), w.Number, r.Schedules,
+		PerSecond(r.Schedules, r.Elapsed), w.Theory())
 	if !w.InModel {
 		text += fmt.Sprintf("  in_model=false: %s\n", strings.Join(w.OutOfModel, "; "))
 	}
@@ -153,8 +154,9 @@ func (q *Request) found(d *answer.Document, alg *algo.Algorithm, r *explore.Repo
 		what = "finding"
 		d.Say("in_model=false: " + strings.Join(find.OutOfModel, "; "))
 	}
-	d.Say(fmt.Sprintf("%s: %s: %s: %s\n  scenario:  %s, %s\n  reproduce: %s", what, alg.ID, find.Rule, find.Text,
-		path, console.Plural(find.Schedule.Nodes, "process", "processes"), program.Command("run", path)))
+	d.Say(fmt.Sprintf("%s: %s: %s: %s\n  scenario:  %s, %s\n  reproduce: %s", what, alg.ID, find.Rule,
+		find.Text, path, console.Plural(find.Schedule.Nodes, "process", "processes"),
+		program.Command("run", path)))
 	switch {
 	case find.InModel && find.Unrunnable():
 		return fmt.Errorf("%s could not be run: %s", alg.ID, find.Text)
@@ -185,8 +187,8 @@ func (q *Request) options(alg *algo.Algorithm) (o explore.Options, err error) {
 	if q.Maximise != "" {
 		costs := explore.Costs(alg)
 		if o.Maximise = costs[q.Maximise]; o.Maximise == nil {
-			return o, answer.Mistaken("--maximise %q%s; want a metric of which less is better: %s", q.Maximise,
-				algo.Hint(q.Maximise, slices.Sorted(maps.Keys(costs))),
+			return o, answer.Mistaken("--maximise %q%s; want a metric of which less is better: %s",
+				q.Maximise, algo.Hint(q.Maximise, slices.Sorted(maps.Keys(costs))),
 				strings.Join(slices.Sorted(maps.Keys(costs)), ", "))
 		}
 		if q.Rule != "" {
