@@ -69,7 +69,7 @@ func (q *Drawing) Draw(path string, again Again) (*Drawn, error) {
 		table := answer.New("trace", r.Drawn.Title)
 		t := EventTable(table, "events")
 		t.Only = answer.Everybody
-		for _, e := range d.Events() {
+		for _, e := range d.Listed() {
 			EventRow(t, &e)
 		}
 		err = answer.Named(q.Format).Write(&text, table)

@@ -107,8 +107,8 @@ func Events(list trace.List, kinds []string, details []harness.Detail) []Event {
 	return out
 }
 
-// Events are the records that are drawn, for programs.
-func (d *Diagram) Events() (out []Event) {
+// Listed are the records that are drawn, for programs.
+func (d *Diagram) Listed() (out []Event) {
 	for i, e := range Events(d.trace.Records, d.trace.Kinds, d.trace.Details) {
 		if d.kept[i] {
 			out = append(out, e)
