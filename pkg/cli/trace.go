@@ -29,8 +29,9 @@ without one is run again.
 Formats: svg, a space-time diagram; shiviz, a log with vector clocks;
 perfetto, a trace for ui.perfetto.dev; mermaid, a sequence diagram of about a
 hundred messages; events, a line for each event with its number; json, csv,
-markdown and latex, the events as a table. --from and --to select a time. --event selects what could have caused the event of that
-number, and --violation what could have caused the first broken promise.
+markdown and latex, the events as a table. --from and --to select a time.
+--event selects what could have caused the event of that number, and
+--violation what could have caused the first broken promise.
 
 --html, or --format html, writes a page to step through the trial, with the
 state of every process at each event. It opens at --event, or at the first
