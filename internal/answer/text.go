@@ -44,6 +44,9 @@ func writeText(out io.Writer, d *Document) error {
 			}
 		}
 	}
+	if d.Last != "" {
+		fmt.Fprintln(w, d.Last)
+	}
 	return nil
 }
 

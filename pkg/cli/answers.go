@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // writeDocument writes a document to a file, beside what the command prints.
@@ -15,7 +16,7 @@ func writeDocument(path, format string, d *answer.Document) error {
 	if err := answer.Named(format).Write(&text, d); err != nil {
 		return err
 	}
-	return writeWhole(path, text.Bytes())
+	return files.Write(path, text.Bytes())
 }
 
 // answering completes a command that answers with a document: its flags choose the format, and
@@ -42,26 +43,27 @@ func (s *streams) answering(c *cobra.Command,
 			}
 			format = "json"
 		}
-		if err := oneOf("format", format, names); err != nil {
-			return err
+		how := answer.Named(format)
+		if how == nil {
+			return oneOf("format", format, names)
 		}
 		d, failed := ask(args)
 		if d == nil {
 			return failed
 		}
 		if failed != nil {
-			d.End(classify(failed), failed.Error())
+			d.End(answer.ExitOf(failed), failed.Error())
 		} else if d.Exit != Good && d.Verdict == answer.Fine {
 			d.Verdict = meaning(d.Verb, d.Exit)
 		}
 		var text bytes.Buffer
-		if err := answer.Named(format).Write(&text, d); err != nil {
+		if err := how.Write(&text, d); err != nil {
 			return err
 		}
 		if err := s.output(file, text.Bytes()); err != nil {
 			return err
 		}
-		for _, text := range d.Asides() {
+		for _, text := range d.Asides(how.Name == names[0] && file == "") {
 			s.say(text)
 		}
 		if failed != nil {
