@@ -18,7 +18,7 @@ const Schema = 2
 type Document struct {
 	Verb  string // the command, as "queue list"
 	Title string // of a document that stands alone; not shown in a terminal
-	// Blocks are *Table, Facts, Text, Note and Section, in the order in which people read them.
+	// Blocks are *Table, Facts, Text, Lines, Note and Section, in the order in which people read them.
 	Blocks []Block
 	// Checks are what was judged, for formats that report tests; none: the document is one.
 	Checks []Check
@@ -47,6 +47,9 @@ type Fact struct {
 
 // A Text is lines for people.
 type Text string
+
+// Lines are laid out for people. Programs have the same in a table.
+type Lines string
 
 // A Section begins what is said of a part of the question, such as one of several files.
 type Section struct {
@@ -84,6 +87,7 @@ func (n *Note) line() string {
 func (*Table) block()  {}
 func (Facts) block()   {}
 func (Text) block()    {}
+func (Lines) block()   {}
 func (Note) block()    {}
 func (Section) block() {}
 
@@ -211,8 +215,11 @@ func plain(v Value) Value {
 	return v
 }
 
+// Fine is the verdict of an answer unless something is wrong.
+const Fine = "ok"
+
 // New begins the answer of a command.
-func New(verb, title string) *Document { return &Document{Verb: verb, Title: title, Verdict: "ok"} }
+func New(verb, title string) *Document { return &Document{Verb: verb, Title: title, Verdict: Fine} }
 
 // Add appends parts.
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
@@ -271,6 +278,8 @@ func (d *Document) For(r Readers) (out []Block) {
 		switch b := b.(type) {
 		case *Table:
 			only = b.Only
+		case Lines:
+			only = People
 		case Note:
 			only = b.Only
 		}

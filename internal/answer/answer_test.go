@@ -49,6 +49,7 @@ func example() *answer.Document {
 		[]string{"settle", "elections"})
 	terms.Row("churn", "processes come and go", nil)
 	d.Say("raft is slower.")
+	d.Add(answer.Lines("A  1 <is>\n   laid out"))
 	d.Note("a note with <tags> & signs", "cells.downtime_ms")
 	d.Add(answer.Note{Text: "another machine", Kind: answer.Careful},
 		answer.Note{Text: "raft: slower by 2_3", Kind: "fails", Hint: "bench replay x --trial 3", Aside: true},

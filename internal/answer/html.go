@@ -29,7 +29,8 @@ aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 <tbody>{{range .Rows}}<tr>{{range .}}<td{{if .Right}} class="right"{{end}}>{{.Text}}</td>{{end}}</tr>
 {{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
 {{if .Table.Fold}}<p style="white-space:pre-line">{{.Table.Below}}</p></details>
-{{end}}{{else if .Note}}<aside>{{.Note}}</aside>
+{{end}}{{else if .Pre}}<pre>{{.Pre}}</pre>
+{{else if .Note}}<aside>{{.Note}}</aside>
 {{else}}{{range .Lines}}<p>{{.}}</p>
 {{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>
 </html>
@@ -42,6 +43,7 @@ type part struct {
 	Rows  [][]cell
 	Note  string
 	Lines []string
+	Pre   string
 }
 
 type cell struct {
@@ -62,6 +64,8 @@ func writeHTML(w io.Writer, d *Document) error {
 			parts = append(parts, part{Head: b.Name, Lines: []string{b.Title}})
 		case Text:
 			parts = append(parts, part{Lines: []string{string(b)}})
+		case Lines:
+			parts = append(parts, part{Pre: string(b)})
 		case Note:
 			parts = append(parts, part{Note: b.line()})
 		case Facts:

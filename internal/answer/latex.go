@@ -15,6 +15,8 @@ func writeLatex(w io.Writer, d *Document) error {
 		switch b := b.(type) {
 		case Text:
 			comment(string(b))
+		case Lines:
+			comment(string(b))
 		case Note:
 			comment(b.kind() + ": " + b.Text)
 		case Section:

@@ -28,6 +28,8 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			if text := strings.Trim(string(b), "\n"); text != "" {
 				fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(console.Markdown(text), "\n", "  \n"))
 			}
+		case Lines:
+			fmt.Fprintf(w, "```\n%s\n```\n\n", strings.Trim(string(b), "\n"))
 		case Note:
 			b.markdown(w)
 		case Facts:

@@ -15,6 +15,8 @@ func writeText(out io.Writer, d *Document) error {
 		switch b := b.(type) {
 		case Text:
 			fmt.Fprintln(w, string(b))
+		case Lines:
+			fmt.Fprintln(w, string(b))
 		case Section:
 			fmt.Fprintf(w, "\n%s\n", b.Name)
 		case Note:

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -29,11 +30,9 @@ type Reference struct {
 	Algorithm string // its ID: "election/bully"
 	Line      int    // of the file, where the case begins
 
-	path string // of the file
 	text []byte // the experiment, in the lines where it stands in the file
 	old  bool   // the text was made from a case of the old form, and has no lines in the file
 
-	unread []string // what a case of the old form says in words: keys with their values
 	// Experiment is what the case runs. It is nil before the first call of Load.
 	Experiment *experiment.Experiment
 	sound      *experiment.Experiment // with the settings of Unless
@@ -53,6 +52,9 @@ type About struct {
 	Unless   []string
 	// Inside are expectations that only the algorithm's own tests can look at.
 	Inside map[string]any
+	// Words are what the case says in words, such as how requests are drawn: keys with their values.
+	// Nobody can run such a case.
+	Words []string
 }
 
 // The forms of a case.
@@ -63,7 +65,7 @@ const (
 
 // aboutKeys are the keys of About in a file.
 var aboutKeys = []string{
-	"case", "source", "formula", "note", "basis", "form", "negative", "unless", "inside",
+	"case", "source", "formula", "note", "basis", "form", "negative", "unless", "inside", "words",
 }
 
 // A Mistake is something in a file of cases that cannot be meant.
@@ -102,9 +104,21 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// In is all mistakes with their places in a file of that name, a line each.
+func (m Mistakes) In(file string) error {
+	lines := make([]string, len(m))
+	for i := range m {
+		lines[i] = m[i].In(file)
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
 func (m *Mistakes) add(line int, id, key, format string, args ...any) {
 	*m = append(*m, &Mistake{line, id, key, fmt.Sprintf(format, args...)})
 }
+
+// MostCases is the size of a file of cases: thousands of them.
+const MostCases = 16 * files.MiB
 
 // ReferenceCases is the repository's own cases of algorithm id.
 func ReferenceCases(id string) ([]Reference, error) {
@@ -122,14 +136,19 @@ func ReferenceCases(id string) ([]Reference, error) {
 func LoadCases(path string, text []byte) (list []Reference, err error) {
 	var found Mistakes
 	if strings.EqualFold(filepath.Ext(path), ".json") {
-		list, found = oldCases(text)
+		var lines []int
+		if text, lines, found = Convert(text); lines != nil {
+			list, _ = newCases(text)
+		}
+		for i := range list {
+			list[i].old, list[i].Line = true, lines[i]
+		}
 	} else {
 		list, found = newCases(text)
 	}
 	first := map[string]int{}
 	for i := range list {
 		c := &list[i]
-		c.path = path
 		if line := first[c.ID]; line > 0 {
 			found.add(c.Line, c.ID, "case", "stands twice, first in line %d", line)
 		} else if c.Algorithm != "" {
@@ -290,9 +309,9 @@ func (c *Reference) Load() error {
 		found.add(c.Line, c.ID, "algorithms", "%v", err)
 		return found
 	}
-	if c.unread != nil {
+	if c.Words != nil {
 		found.add(c.Line, c.ID, "", "cannot be read: %s; write the case as an experiment "+
-			"(docs/adding-an-algorithm.md)", strings.Join(c.unread, ", "))
+			"(docs/adding-an-algorithm.md)", strings.Join(c.Words, ", "))
 		return found
 	}
 	if !slices.Contains([]string{"", exact, statistical}, c.Form) {
@@ -314,10 +333,6 @@ func (c *Reference) Load() error {
 	c.Experiment = e
 	return nil
 }
-
-// Unread is what of a case of the old form is said in words, such as how requests are drawn: keys
-// with their values, in the order of the file's blocks. Such a case cannot be run. Nil: nothing.
-func (c *Reference) Unread() []string { return c.unread }
 
 // Expects says whether anything of what a loaded case expects can be checked here.
 func (c *Reference) Expects() bool {

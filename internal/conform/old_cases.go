@@ -10,13 +10,15 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 )
 
-// This file turns cases of the old form, a list in JSON with times in units of a message's
-// delay, into experiments: those that are exact. What no table names goes there as it is, so
-// that whoever reads experiments tells what is wrong with it.
+// This file converts cases of the old form, a list in JSON with times in units of a message's
+// delay, into experiments. What no table names stays as it is, so that the reader of experiments
+// says what is wrong with it.
 
 type object = map[string]any
 
@@ -26,7 +28,7 @@ type oldCase struct {
 	Algorithm, Kind                    string
 	Topology, Params, Scenario, Expect object
 
-	alg      *algo.Algorithm
+	alg      *algo.Algorithm // nil: it is not here
 	line     int
 	found    Mistakes
 	out      map[string]object
@@ -82,8 +84,15 @@ var oldDefaults = map[string]object{
 	"echo-extinction":          {"announce": false},
 }
 
-// oldCases reads a file of the old form.
-func oldCases(text []byte) (list []Reference, found Mistakes) {
+// sharedKeys are those of the experiment that all converted cases have in common.
+var sharedKeys = object{"network": object{"latency": "1ms"}, "transport": "sim", "repetitions": 1}
+
+// Convert turns a file of cases of the old form into the experiments that LoadCases reads. Lines
+// says where each case began.
+func Convert(text []byte) (out []byte, lines []int, found Mistakes) {
+	var b bytes.Buffer
+	to := yaml.NewEncoder(&b)
+	to.SetIndent(2)
 	lineOf := func(offset int) int { return 1 + bytes.Count(text[:min(offset, len(text))], []byte("\n")) }
 	var top struct{ Cases []json.RawMessage }
 	err := json.Unmarshal(text, &top)
@@ -91,6 +100,9 @@ func oldCases(text []byte) (list []Reference, found Mistakes) {
 		found.add(lineOf(int(syntax.Offset)), "", "", "not JSON: %v", err)
 	} else if err != nil || top.Cases == nil {
 		found.add(1, "", "cases", `missing, or no list, want {"cases": [{"id": "X-1", ...}]}`)
+	}
+	if len(top.Cases) > 0 {
+		_ = to.Encode(sharedKeys) // into memory
 	}
 	at := 0
 	for _, raw := range top.Cases {
@@ -103,23 +115,80 @@ func oldCases(text []byte) (list []Reference, found Mistakes) {
 		} else if c.ID == "" {
 			c.found.add(c.line, "", "id", `missing, want {"id": "X-1", ...}`)
 		}
-		list = append(list, c.reference(raw))
-		found = append(found, c.found...)
+		_ = to.Encode(c.document(raw))
+		lines, found = append(lines, c.line), append(found, c.found...)
 		at += len(raw)
 	}
-	return list, found
+	return b.Bytes(), lines, found
 }
 
-// reference is the case with its experiment, if it is one of an algorithm that is here and nothing
-// in it is said in words.
-func (c *oldCase) reference(raw []byte) Reference {
-	out := Reference{Algorithm: c.Kind + "/" + c.Algorithm, Line: c.line, old: true, About: c.About,
-		unread: c.inWords()}
-	if c.alg, _ = algo.Lookup(out.Algorithm); c.alg == nil || out.unread != nil {
-		return out
-	}
-	whole := object{}
+// document is the case with its experiment. If its algorithm is not here, or it says something in
+// words, it keeps its old form as a comment.
+func (c *oldCase) document(raw []byte) *yaml.Node {
+	var whole object
 	_ = json.Unmarshal(raw, &whole) // as it was before
+	c.alg, _ = algo.Lookup(c.Kind + "/" + c.Algorithm)
+	out := object{"problem": c.Kind, "algorithms": []object{{"name": c.Algorithm}}}
+	comment := ""
+	words := c.inWords()
+	if words != nil {
+		out["words"] = words
+	}
+	if words != nil || c.alg == nil {
+		comment = string(raw)
+	} else {
+		out = c.experiment(whole)
+	}
+	out["case"] = c.ID
+	for _, key := range []string{"source", "formula", "note", "basis", "form"} {
+		out[key] = whole[key]
+	}
+	maps.DeleteFunc(out, func(_ string, v any) bool { return v == nil })
+	text, _ := json.Marshal(out)
+	root := &yaml.Node{}
+	_ = yaml.Unmarshal(text, root) // JSON is YAML
+	return tidy(root.Content[0], comment)
+}
+
+// firstKeys are at the top of a converted case, in this order.
+var firstKeys = []string{"case", "source", "formula", "note", "basis", "form", "problem", "algorithms",
+	"nodes"}
+
+// tidy puts the keys of a case in order, each in a line of its own, as those of its scenario are.
+func tidy(root *yaml.Node, comment string) *yaml.Node {
+	root.Style = 0
+	var pairs [][]*yaml.Node
+	for pair := range slices.Chunk(root.Content, 2) {
+		pairs = append(pairs, pair)
+		if pair[0].Value == "scenario" {
+			pair[1].Style = 0
+		}
+	}
+	place := func(pair []*yaml.Node) int {
+		if i := slices.Index(firstKeys, pair[0].Value); i >= 0 {
+			return i
+		}
+		return len(firstKeys)
+	}
+	slices.SortStableFunc(pairs, func(a, b []*yaml.Node) int { return place(a) - place(b) })
+	root.Content = slices.Concat(pairs...)
+	unquote(root)
+	root.Content[0].HeadComment = comment
+	return root
+}
+
+// unquote takes the quotes off words that need none.
+func unquote(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		n.Style = 0
+	}
+	for _, part := range n.Content {
+		unquote(part)
+	}
+}
+
+// experiment is the case as an experiment.
+func (c *oldCase) experiment(whole object) object {
 	c.out = map[string]object{"case": {}, "topology": {}, "params": {}, "scenario": {}, "expect": {}}
 	for name, block := range map[string]object{
 		"topology": c.Topology, "params": c.Params, "scenario": c.Scenario, "expect": c.Expect, "case": whole,
@@ -128,16 +197,17 @@ func (c *oldCase) reference(raw []byte) Reference {
 	}
 	c.readScenario()
 	c.readParams()
-	if out.Inside = c.readExpect(); len(c.out["expect"]) > 0 {
+	if inside := c.readExpect(); inside != nil {
+		c.out["case"]["inside"] = inside
+	}
+	if len(c.out["expect"]) > 0 {
 		c.out["scenario"]["expect"] = c.out["expect"]
 	}
 	maps.Copy(c.out["case"], object{
 		"algorithms": []object{{"name": c.Algorithm, "params": c.out["params"]}},
-		"topology":   c.out["topology"], "network": object{"latency": "1ms"}, "transport": "sim",
-		"repetitions": 1, "scenario": c.out["scenario"],
+		"topology":   c.out["topology"], "scenario": c.out["scenario"],
 	})
-	out.text, _ = json.Marshal(c.out["case"]) // which was read from such a text
-	return out
+	return c.out["case"]
 }
 
 // inWords is what a reader has to interpret: how things are drawn, or what is to be done. In a

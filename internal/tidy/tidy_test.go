@@ -77,7 +77,8 @@ var table = []struct {
 	}},
 	{"internal/conform", []string{
 		"pkg/algo", "pkg/trace", "pkg/harness", "pkg/check", "pkg/experiment",
-		"internal/explore", "internal/guard", "internal/modelcheck", "internal/trial",
+		"internal/answer", "internal/console", "internal/explore", "internal/files", "internal/guard",
+		"internal/modelcheck", "internal/trial",
 	}},
 	{"pkg/config", nil},
 	{"pkg/experiment", []string{
@@ -120,6 +121,25 @@ var table = []struct {
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
 		"internal/view",
 	}},
+	{"internal/replay", []string{
+		"pkg/algo", "pkg/trace", "pkg/metric", "pkg/harness", "pkg/check", "pkg/experiment", "pkg/results",
+		"pkg/runner", "internal/answer", "internal/compare", "internal/console", "internal/guard",
+		"internal/program", "internal/report/diagram",
+	}},
+	{"internal/diff", []string{
+		"pkg/algo", "pkg/trace", "pkg/metric", "pkg/harness", "pkg/config", "pkg/experiment", "pkg/results",
+		"pkg/runner", "internal/answer", "internal/compare", "internal/console", "internal/files",
+		"internal/proc", "internal/program", "internal/replay", "internal/report/diagram", "internal/transport",
+	}},
+	{"internal/bisect", []string{
+		"pkg/metric", "internal/answer", "internal/commits", "internal/compare", "internal/console",
+		"internal/diff", "internal/replay",
+	}},
+	{"internal/explore/search", []string{
+		"pkg/algo", "pkg/trace", "pkg/experiment", "internal/answer", "internal/compare", "internal/console",
+		"internal/explore", "internal/files", "internal/modelcheck", "internal/program", "internal/replay",
+		"internal/report/diagram", "internal/transport",
+	}},
 	{"internal/explore", []string{
 		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/config",
 		"pkg/experiment", "pkg/metric", "internal/guard",
@@ -136,7 +156,7 @@ var table = []struct {
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",
-		"pkg/experiment",
+		"pkg/experiment", "pkg/metric", "pkg/results", "internal/answer",
 	}},
 	{"internal/reproduce", []string{
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results",

@@ -20,7 +20,7 @@ func writeDocument(path, format string, d *answer.Document) error {
 }
 
 // answering completes a command that answers with a document: its flags choose the format, and
-// its exit code is that of the document.
+// its exit code is that of the document. An error beside a document is told behind it.
 func (s *streams) answering(c *cobra.Command,
 	ask func(args []string) (*answer.Document, error)) *cobra.Command {
 	var names, docs []string
@@ -47,9 +47,14 @@ func (s *streams) answering(c *cobra.Command,
 		if how == nil {
 			return oneOf("format", format, names)
 		}
-		d, err := ask(args)
-		if err != nil {
-			return err
+		d, failed := ask(args)
+		if d == nil {
+			return failed
+		}
+		if failed != nil {
+			d.End(answer.ExitOf(failed), failed.Error())
+		} else if d.Exit != Good && d.Verdict == answer.Fine {
+			d.Verdict = meaning(d.Verb, d.Exit)
 		}
 		var text bytes.Buffer
 		if err := how.Write(&text, d); err != nil {
@@ -60,6 +65,9 @@ func (s *streams) answering(c *cobra.Command,
 		}
 		for _, text := range d.Asides(how.Name == names[0] && file == "") {
 			s.say(text)
+		}
+		if failed != nil {
+			return failed
 		}
 		if d.Exit != Good {
 			return exit(d.Exit)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/slowtest"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // commitsIn makes a repository, in which it goes, of a module whose command is this program, but for a
@@ -113,13 +112,15 @@ func TestBisect(t *testing.T) {
 	}
 
 	r = bench(t, "bisect", "c4", "c7", "small.yaml", "--trial", "1", "--metric", "messages", "--json").want(t, Missed)
-	var got causeReport
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+	got, err := answer.Decode([]byte(r.out))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Same || len(got.Candidates) != 1 || got.Candidates[0].Hash != git(t, "rev-parse", "c6") || got.Metric != "messages" ||
-		got.Good.Subject != "commit 4" || got.Bad.Subject != "commit 7" || got.Between != 2 || len(got.Skipped) != 0 ||
-		!strings.HasSuffix(got.Difference.A.Name, " commit 5") || len(got.Difference.Outcome) != 1 {
+	found, ends := got.Table("candidates"), got.Table("ends")
+	if got.Facts["same"] != false || len(found) != 1 || found[0]["commit"] != git(t, "rev-parse", "c6") ||
+		got.Facts["metric"] != "messages" || ends[0]["subject"] != "commit 4" || ends[1]["subject"] != "commit 7" ||
+		got.Facts["commits_between"] != 2.0 || len(got.Table("skipped")) != 0 ||
+		!strings.HasSuffix(got.Facts["difference_a"].(string), " commit 5") || len(got.Table("outcome")) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -150,29 +151,6 @@ func TestBisect_Metric(t *testing.T) {
 	has(t, bench(t, append(args, "messagse")...).want(t, Usage).errors, `--metric: "messagse" is no metric; did you mean "messages"?`)
 	has(t, bench(t, append(args, "waiting_ms")...).want(t, Usage).errors, "of problem mutex, not of election")
 	has(t, bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", want one of: messages, duration_ms, `)
-}
-
-// TestQuestion: what counts as a change, and that one comparison does not decide the next.
-func TestQuestion(t *testing.T) {
-	value := func(v float64) map[string]*float64 { return map[string]*float64{"fairness": &v} }
-	fair, none := sideOf("{1}", value(1), "send ASK"), sideOf("{1}", nil, "send ASK")
-	unfair, blind := sideOf("{1}", value(0.5), "send ASK"), sideOf("", value(1), "send ASK")
-	late, broken := sideOf("{1}", value(1), "send ASK"), sideOf("{1}", value(1), "send ASK")
-	late.DurationMS, broken.Status = 7, trace.Violated
-	for _, test := range []struct {
-		metric string
-		b      *side
-		want   bool
-	}{
-		{"", fair, false}, {"", unfair, false}, {"", broken, true}, {"", blind, false},
-		{"", sideOf("{2}", value(1), "send ASK"), true}, // what it holds is still known
-		{"fairness", fair, false}, {"fairness", unfair, true}, {"fairness", none, true}, {"fairness", broken, false},
-		{"duration_ms", late, true}, {"duration_ms", unfair, false}, {"messages", unfair, false},
-	} {
-		if got := (&question{metric: test.metric}).changed(fair, test.b); got != test.want {
-			t.Errorf("%q of %+v: %v", test.metric, test.b, got)
-		}
-	}
 }
 
 func TestBisect_Mistakes(t *testing.T) {

@@ -2,22 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/twin"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/link"
-	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -42,11 +33,10 @@ RUN has several algorithms, --label says which.
 		Example: `  bench calibrate calibration.yaml
   bench calibrate heavy.yaml --handling results/slow/latest --label heavy`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) (err error) {
 			var own time.Duration
 			if handling != "" {
-				var err error
-				if own, err = handlingOf(handling, label); err != nil {
+				if own, err = twin.HandlingOf(handling, label); err != nil {
 					return err
 				}
 			}
@@ -60,130 +50,28 @@ RUN has several algorithms, --label says which.
 	return c
 }
 
-// handlingOf is what the handlers of an algorithm took for each message, in a run on real nodes: all their
-// time, that for timers and requests included, over the messages.
-func handlingOf(run, label string) (time.Duration, error) {
-	t, err := results.ReadTable(run)
-	if err != nil {
-		return 0, err
-	}
-	took, messages, labels := 0.0, int64(0), map[string]bool{}
-	for i := range t.Trials {
-		trial := &t.Trials[i]
-		have := ""
-		for _, f := range trial.Design {
-			if f.Name == "label" {
-				have = f.Value
-			}
-		}
-		if label != "" && have != label || trial.Status != trace.OK {
-			continue
-		}
-		if ms, known := trial.Figure(metric.Handling.Name); known && ms >= 0 {
-			took, messages, labels[have] = took+ms, messages+trial.Delivered, true
-		}
-	}
-	switch {
-	case len(labels) > 1:
-		return 0, usage("%s has several algorithms (%s): say which with --label", run,
-			strings.Join(slices.Sorted(maps.Keys(labels)), ", "))
-	case messages == 0 && label != "":
-		return 0, usage("%s has no trial of %q on real nodes, with status ok and messages: "+
-			"handling_ms says nothing", run, label)
-	case messages == 0:
-		return 0, usage("%s has no trial on real nodes, with status ok and messages: handling_ms says "+
-			"nothing", run)
-	}
-	each := time.Duration(took / float64(messages) * float64(time.Millisecond))
-	return each.Round(100 * time.Nanosecond), nil
-}
-
 func (s *streams) calibrate(file string, handling time.Duration, quiet bool) error {
-	begun := time.Now()
-	disk, err := fsyncs(filepath.Dir(file))
+	begun, again := time.Now(), s.again("")
+	text, err := twin.Calibrate(file, handling,
+		func(e *experiment.Experiment, t *experiment.Trial) (trace.List, trace.Status, error) {
+			r, err := again(e, t)
+			if err != nil {
+				return nil, "", err
+			}
+			return r.Records, r.Verdict.Status, nil
+		}, func(load string) {
+			if !quiet {
+				fmt.Fprintln(s.aside(), load)
+			}
+		})
 	if err != nil {
 		return err
 	}
-	trials, err := s.loads(quiet)
-	if err != nil {
+	if err := s.output(file, text); err != nil {
 		return err
 	}
-	fit, err := twin.Of(trials, runtime.NumCPU())
-	if err != nil {
-		return err
-	}
-	fit.Costs.Handling = handling
-	comment := fmt.Sprintf("What handling costs, by \"bench calibrate\" on a machine with %d "+
-		"processors, %s.\n"+
-		"From %d trials, %d events that were handled right after another, %d wake-ups.\n",
-		runtime.NumCPU(), begun.UTC().Format(time.DateTime+" MST"), len(trials), fit.Handled, fit.Woken)
-	for _, l := range fit.Lateness {
-		comment += fmt.Sprintf("Messages of %s were late by (p50, p75, p90) %v, with these costs %v.\n",
-			l.Load, l.Real, l.Twin)
-	}
-	comment += fmt.Sprintf("A write to this disk takes as follows. Real nodes do not wait for it; to have "+
-		"simulated ones\ndo so, add save: %s", disk.Literal())
-	text := experiment.CostsFile(comment, &fit.Costs)
-	if file == "" {
-		_, err = s.out.Write(text)
-		return err
-	}
-	if err := files.Write(file, text); err != nil {
-		return err
-	}
-	if !quiet {
+	if file != "" && !quiet {
 		fmt.Fprintf(s.aside(), "%s: written after %.1f s\n", file, time.Since(begun).Seconds())
 	}
 	return nil
-}
-
-// loads runs what a calibration looks at.
-func (s *streams) loads(quiet bool) (trials []twin.Trial, err error) {
-	for i := range twin.Loads {
-		load := &twin.Loads[i]
-		if !quiet {
-			fmt.Fprintf(s.aside(), "%s\n", load.Name)
-		}
-		e, err := load.Experiment()
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range e.Trials() {
-			r, err := s.again(e, &t, nil)
-			if err != nil {
-				return nil, err
-			}
-			if r.verdict.Status == trace.OK {
-				trials = append(trials, twin.Trial{Load: load.Name, Plan: t.Plan, Records: r.records})
-			}
-		}
-	}
-	return trials, nil
-}
-
-// fsyncs is how long it takes to have some bytes on the disk of a folder.
-func fsyncs(dir string) (l link.Latency, err error) {
-	f, err := os.CreateTemp(dir, ".calibrate-*")
-	if err != nil {
-		return l, err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	var took []time.Duration
-	for range 50 {
-		begun := time.Now()
-		if _, err = f.Write(make([]byte, 64)); err == nil {
-			err = f.Sync()
-		}
-		if err != nil {
-			return l, err
-		}
-		took = append(took, time.Since(begun).Round(time.Microsecond))
-	}
-	slices.Sort(took)
-	l.Distribution = "quantiles"
-	for i := 2; i < len(took); i += 5 {
-		l.Values = append(l.Values, took[i])
-	}
-	return l, nil
 }

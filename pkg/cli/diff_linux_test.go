@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/diff"
 )
 
 // builds are this program, and one that sends VICTORY where this sends COORDINATOR.
@@ -55,7 +57,7 @@ func TestDiff_Interrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	trial := 1
-	w, err := readWorld(write(t, "small.yaml", small), &trial)
+	w, err := diff.ReadWorld(write(t, "small.yaml", small), &trial)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestDiff_Interrupted(t *testing.T) {
 		await(t, dir+"/begun")
 		cancel(stopped)
 	}()
-	if _, err := w.by(ctx, script); !errors.Is(err, stopped) {
+	if _, err := w.By(ctx, script); !errors.Is(err, stopped) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir + "/done"); err == nil {

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/report/diagram"
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -33,12 +32,14 @@ func TestDiff_Algorithms(t *testing.T) {
 	// The label of the file is the trial that the file has.
 	has(t, bench(t, "diff", "ring", "ring-list", file, "--trial", "36").want(t, Good).out, "to the last\n")
 	r = bench(t, "diff", "bully", "ring-list", file, "--trial", "8", "--json").want(t, Missed)
-	var got diffReport
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+	got, err := answer.Decode([]byte(r.out))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Same || got.Common != 6 || got.Sent != 0 || got.A.Message == nil || got.B.Message.Message != "ELECTION" ||
-		len(got.A.Follows) != 10 || len(got.Outcome) < 4 || got.Outcome[0].Name != "messages" {
+	parts, follows, outcome := got.Table("parts_at_message"), got.Table("follows"), got.Table("outcome")
+	if got.Facts["same"] != false || got.Facts["common_events"] != 6.0 || got.Facts["common_messages"] != 0.0 ||
+		len(parts) != 2 || parts[1]["message"] != "ELECTION" || parts[1]["side"] != "B" || len(follows) != 20 ||
+		len(outcome) < 4 || outcome[0]["name"] != "messages" || got.Exit != Missed {
 		t.Errorf("%+v", got)
 	}
 }
@@ -145,54 +146,5 @@ func TestDiff_Mistakes(t *testing.T) {
 	has(t, r.errors, "does not simulate trial 1: fork/exec")
 	if strings.HasSuffix(r.errors, ":\n") {
 		t.Errorf("nothing behind the colon: %q", r.errors)
-	}
-}
-
-// sideOf is a trial in which processes send messages, as "1>2 ASK": one each millisecond, with what it holds.
-func sideOf(holds string, metrics map[string]*float64, words ...string) *side {
-	s := &side{name: holds, replayReport: replayReport{Design: map[string]string{"problem": "mutex"}, Metrics: metrics}}
-	for i, word := range words {
-		kind, isSend := strings.CutPrefix(word, "send ")
-		e := diagram.Event{Number: i + 1, At: int64(i) * 1e6, Type: "request", Process: 1, Text: word}
-		if isSend {
-			e.Type, e.Message, e.Holds, e.Text = "send", kind, holds, "p1 sends "+kind+holds+" to p2"
-			s.Messages++
-		}
-		s.Events = append(s.Events, e)
-	}
-	return s
-}
-
-// TestDifference: what is said where sides part in another way than by a message each.
-func TestDifference(t *testing.T) {
-	value := func(v float64) map[string]*float64 { return map[string]*float64{"fairness": &v} }
-	for name, test := range map[string]struct {
-		a, b *side
-		says []string
-		same bool
-	}{
-		"what a message holds": {sideOf("{1}", nil, "send ASK"), sideOf("{2}", nil, "send ASK"),
-			[]string{"they part at the first event", "p1 sends ASK{1} to p2", "p1 sends ASK{2} to p2"}, false},
-		"what one holds is not known": {sideOf("{1}", nil, "send ASK"), sideOf("", nil, "send ASK"),
-			[]string{"the same: 1 event, to the last"}, true},
-		"one ends": {sideOf("", nil, "send ASK", "send ASK"), sideOf("", nil, "send ASK"),
-			[]string{"they part at message 2", "A  2          1ms  p1 sends ASK to p2", "B  sends no more", "B  nothing",
-				"messages  2  1"}, false},
-		"no message": {sideOf("", nil, "send ASK", "enters"), sideOf("", nil, "send ASK", "leaves"),
-			[]string{"they send the same messages, 1", "A  2          1ms  enters"}, false},
-		"the judge": {sideOf("", value(0.5), "send ASK"), sideOf("", value(1), "send ASK"),
-			[]string{"the same: 1 event, to the last", "fairness  0.5  1"}, false},
-		"the end": {sideOf("", value(0.5), "send ASK"), sideOf("", nil, "send ASK"),
-			[]string{"fairness  0.5  -"}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDifference([2]*side{test.a, test.b})
-			var text strings.Builder
-			d.print(&text, "a world", 10)
-			has(t, text.String(), test.says...)
-			if d.differ() == test.same {
-				t.Errorf("differ: %v", d.differ())
-			}
-		})
 	}
 }

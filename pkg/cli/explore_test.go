@@ -1,16 +1,14 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/conclave-bench/conclave/pkg/trace"
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // TestExplore_Finds: what is found is printed, saved, and repeated by bench run.
@@ -36,33 +34,13 @@ func TestExplore_Finds(t *testing.T) {
 func TestExplore_JSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "test-greedy", "--time", "10s", "--out", path, "--json").want(t, Violated)
-	var got exploreReport
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+	got, err := answer.Decode([]byte(r.out))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Rule != "mutual-exclusion" || !got.InModel || got.File != path || len(got.Trace) < 5 ||
-		got.Schedules < 1 {
+	if f := got.Facts; f["rule"] != "mutual-exclusion" || f["in_model"] != true || f["file"] != path ||
+		len(got.Table("trace")) < 5 || f["schedules"].(float64) < 1 {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestPrintEnds: of what is too long to print, the beginning and the end are, with their numbers, and
-// how much is between them.
-func TestPrintEnds(t *testing.T) {
-	all := make(trace.List, 100)
-	for i := range all {
-		all[i] = trace.Record{At: time.Duration(i) * time.Millisecond, Type: trace.Crash, Process: 1}
-	}
-	var text strings.Builder
-	printEnds(&text, all, nil, 7)
-	lines := strings.Split(text.String(), "\n")
-	if len(lines) != 8 || !strings.HasPrefix(lines[2], "  3 ") || !strings.HasPrefix(lines[4], " 98 ") {
-		t.Errorf("%q", lines)
-	}
-	has(t, text.String(), "... 94 events left out")
-	text.Reset()
-	if printEnds(&text, all, nil, 100); strings.Contains(text.String(), "left out") {
-		t.Errorf("left out of as many as there may be: %s", &text)
 	}
 }
 
@@ -92,8 +70,8 @@ func TestExplore_BeyondTheModel(t *testing.T) {
 	path = filepath.Join(t.TempDir(), "again.yaml")
 	out := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
 		"--out", path, "--json").want(t, Good).out
-	var got exploreReport
-	if err := json.Unmarshal([]byte(out), &got); err != nil || got.InModel || len(got.OutOfModel) == 0 {
+	got, err := answer.Decode([]byte(out))
+	if err != nil || got.Facts["in_model"] != false || len(got.Facts["out_of_model"].([]any)) == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -125,9 +103,9 @@ func TestExplore_Maximise(t *testing.T) {
 	bench(t, "run", off, "--out", t.TempDir(), "--quiet").want(t, Usage)
 	path = filepath.Join(t.TempDir(), "worst.yaml")
 	r = bench(t, append(args, path, "--json")...).want(t, Good)
-	var got exploreReport
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Metric != "messages_per_entry" ||
-		got.Value == nil || *got.Value < 2 || got.Bound == nil || got.BoundText == "" || got.Schedules != 300 {
+	got, err := answer.Decode([]byte(r.out))
+	if err != nil || got.Facts["metric"] != "messages_per_entry" || got.Facts["value"].(float64) < 2 ||
+		got.Facts["bound"] == nil || got.Facts["bound_text"] == "" || got.Facts["schedules"] != 300.0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

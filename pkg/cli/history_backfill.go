@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/internal/diff"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -103,7 +105,7 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 		switch {
 		case errors.As(err, &skip):
 			skipped++
-			s.say("  skipped: " + brief(skip.Reason))
+			s.say("  skipped: " + bisect.Brief(skip.Reason))
 		case err != nil:
 			return nil, err
 		default:
@@ -199,12 +201,13 @@ func (s *streams) explain(ctx context.Context, store *history.Store, a *history.
 		if err := os.WriteFile(file, config, 0o644); err != nil {
 			return err
 		}
-		q := &question{good: f.Before.Hash, bad: f.Commit.Hash, pkg: pkg, firstParent: true}
-		if q.world, err = readWorld(file, &f.Trial); err != nil {
+		q := &bisect.Question{Good: f.Before.Hash, Bad: f.Commit.Hash, Package: pkg, FirstParent: true,
+			Say: s.say}
+		if q.World, err = diff.ReadWorld(file, &f.Trial); err != nil {
 			return err
 		}
-		q.world.name = fmt.Sprintf("trial %d of %s", f.Trial, f.Experiment)
-		c, err := s.cause(ctx, q)
+		q.World.Name = fmt.Sprintf("trial %d of %s", f.Trial, f.Experiment)
+		c, err := q.Cause(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -213,7 +216,9 @@ func (s *streams) explain(ctx context.Context, store *history.Store, a *history.
 			continue
 		}
 		var text strings.Builder
-		c.print(&text, 3)
+		if err := answer.Named("text").Write(&text, c.Answer(3)); err != nil {
+			return err
+		}
 		f.Cause = strings.TrimSpace(text.String())
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/isolate"
 	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
@@ -90,7 +91,11 @@ func isolated(words []string) int {
 		s := newStreams(strings.NewReader(""), unbroken{out}, err, os.Environ())
 		s.watchPlugins()
 		if words[0] == drawingRole && len(words) == 2 {
-			return s.drawApart(words[1])
+			out, err := replay.DrawFor(words[1], s.again(""))
+			if err != nil {
+				return CouldNotRun, []byte(err.Error())
+			}
+			return Good, out
 		}
 		return s.bench(words), nil
 	})

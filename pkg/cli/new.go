@@ -23,6 +23,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 )
 
@@ -336,7 +337,7 @@ func (s *streams) create(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("new: %w", err)
 	}
-	err := writeNew(path, text)
+	err := files.WriteNew(path, text)
 	if errors.Is(err, fs.ErrExist) {
 		return usage("new: %s exists; remove it, or choose another name", path)
 	}

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"io"
-	"os"
 
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -25,14 +23,4 @@ func writeJSON(w io.Writer, v any) error {
 		_, err = w.Write(b)
 	}
 	return err
-}
-
-// writeNew makes a file that is not there yet, else the error is fs.ErrExist.
-func writeNew(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }

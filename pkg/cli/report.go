@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -115,8 +116,8 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 
 func (s *streams) report(paths []string, f *reportFlags) error {
 	frugal(false)
-	broken := &drawings{streams: s}
-	d, err := report.New(paths, report.Options{Diagram: broken.svg, Player: broken.page})
+	broken := &replay.Drawings{By: s.draw}
+	d, err := report.New(paths, report.Options{Diagram: broken.SVG, Player: broken.Page})
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		if err := writeJSON(s.out, r); err != nil {
 			return err
 		}
-		return broken.failed
+		return broken.Failed
 	}
 	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
 		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
@@ -179,7 +180,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if f.figures != "" {
 		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
 	}
-	return broken.failed
+	return broken.Failed
 }
 
 // reportPlace is where the page goes that nobody has named a place for.

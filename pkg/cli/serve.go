@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/serve"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -130,8 +131,8 @@ func (p *pages) close() {
 
 // servedReport is the report of a run, with the way back.
 func (s *streams) servedReport(dir, home string) ([]byte, error) {
-	broken := &drawings{streams: s}
-	d, err := report.New([]string{dir}, report.Options{Diagram: broken.svg, Player: broken.page,
+	broken := &replay.Drawings{By: s.draw}
+	d, err := report.New([]string{dir}, report.Options{Diagram: broken.SVG, Player: broken.Page,
 		Links: []metric.Field{{Name: "all trials", Value: "trials"}, {Name: "all runs", Value: home}}})
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (s *streams) servedReport(dir, home string) ([]byte, error) {
 // servedTrial is the page to step through a trial, with the way back. It opens at the first
 // broken promise.
 func (s *streams) servedTrial(dir string, number int) ([]byte, error) {
-	page, err := s.draw(&sketch{Dir: dir, Number: number, Formats: []string{"html"}, Back: "trials"})
+	page, err := s.draw(&replay.Sketch{Dir: dir, Number: number, Formats: []string{"html"}, Back: "trials"})
 	if err != nil {
 		return nil, err
 	}

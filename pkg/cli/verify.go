@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/conform"
 )
 
@@ -28,48 +28,39 @@ describes the format). It exits with 3 if an outcome differs, and with 5 if
 only the algorithm's own tests can check what a case expects.`,
 		Example: `  bench verify mutex/naimi-trehel --schedules 50
   bench verify bully --schedules 50
-  bench verify bully --cases cases.json`,
+  bench verify bully --cases cases.yaml`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("bench verify: %d algorithms, want one (\"bench list\" shows all)", len(args))
-			}
-			if schedules < 1 {
-				return usage("bench verify: --schedules %d, want 1 or more", schedules)
-			}
-			alg, err := find(args[0])
-			if err != nil {
-				return err
-			}
-			if c.Flags().Changed("cases") {
-				if c.Flags().Changed("schedules") {
-					return usage("bench verify: --schedules means nothing with --cases; leave one out")
-				}
-				return s.verifyCases(alg.ID, cases)
-			}
-			failed := conform.Verify(alg.ID, conform.Options{
-				Schedules: schedules, Progress: s.tellRule,
-			})
-			var unrunnable *conform.Unrunnable
-			switch {
-			case errors.As(failed, &unrunnable):
-				return fmt.Errorf("%s could not be run", alg.ID)
-			case failed != nil:
-				return exit(Violated)
-			}
-			return nil
-		},
 	}
 	c.Flags().IntVar(&schedules, "schedules", 1000, "run `N` random schedules")
 	c.Flags().StringVar(&cases, "cases", "", "run the cases in `FILE` instead of the kit")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if len(args) != 1 {
+			return nil, usage("bench verify: %d algorithms, want one (\"bench list\" shows all)", len(args))
+		}
+		if schedules < 1 {
+			return nil, usage("bench verify: --schedules %d, want 1 or more", schedules)
+		}
+		alg, err := find(args[0])
+		if err != nil {
+			return nil, err
+		}
+		busy, done := s.busy()
+		defer done()
+		if !c.Flags().Changed("cases") {
+			return conform.Answer(alg.ID, conform.Options{Schedules: schedules}, busy)
+		}
+		if c.Flags().Changed("schedules") {
+			return nil, usage("bench verify: --schedules means nothing with --cases; leave one out")
+		}
+		return conform.AnswerCases(alg.ID, cases, busy)
+	})
 }
 
-// tellRule prints what a rule of the kit found.
-func (s *streams) tellRule(c conform.Rule, err error) {
-	if err == nil {
-		fmt.Fprintf(s.text(), "ok      %-12s %s\n", c.Name, c.Sentence)
-		return
+// busy shows in a terminal what a command does at present, until it is done.
+func (s *streams) busy() (show func(what string), done func()) {
+	if s.terminal() == nil {
+		return func(string) {}, func() {}
 	}
-	fmt.Fprintf(s.text(), "FAILED  %-12s %v\n", c.Name, err)
+	return func(what string) { fmt.Fprintf(s.err, "\r\x1b[K%s", what) },
+		func() { fmt.Fprint(s.err, "\r\x1b[K") }
 }

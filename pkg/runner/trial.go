@@ -241,22 +241,27 @@ func (r *run) handlersTook() (list []results.Handlers) {
 	return list
 }
 
-// row turns an attempt into what the tables say about it.
-func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
-	v := &o.verdict
-	cell := &r.experiment.Cells[t.Cell-1]
-	row := results.Trial{
-		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, Round: t.Round, RunOrder: t.Order,
-		Seed:   t.Seed,
-		Status: v.Status, Reason: v.Reason, Attempts: attempt,
-		InModel:    v.Within(&t.Plan),
-		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
+// Row is what the tables say about a trial by its verdict and its end alone.
+func Row(v *check.Verdict, end harness.End) results.Trial {
+	return results.Trial{
+		Status: v.Status, Reason: v.Reason,
+		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(end.At),
 		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
 		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
 		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
 		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
-		Design: cell.Design, Ops: v.Operations, Outages: v.Outages, Kinds: v.Kinds,
+		Ops: v.Operations, Outages: v.Outages, Kinds: v.Kinds,
 	}
+}
+
+// row turns an attempt into what the tables say about it.
+func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
+	v := &o.verdict
+	row := Row(v, o.end)
+	row.Trial, row.Cell, row.Repetition, row.Round, row.RunOrder = t.Number, t.Cell, t.Repetition, t.Round,
+		t.Order
+	row.Seed, row.Attempts, row.InModel = t.Seed, attempt, v.Within(&t.Plan)
+	row.Design = r.experiment.Cells[t.Cell-1].Design
 	if t.Plan.InModel && v.Beyond != "" && row.Status != trace.OK {
 		row.Reason += "; in_model=false: " + v.Beyond
 	}

@@ -107,6 +107,16 @@ func Events(list trace.List, kinds []string, details []harness.Detail) []Event {
 	return out
 }
 
+// Listed are the records that are drawn, for programs.
+func (d *Diagram) Listed() (out []Event) {
+	for i, e := range Events(d.trace.Records, d.trace.Kinds, d.trace.Details) {
+		if d.kept[i] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // fold puts parts into lines of so many columns, with commas between them. A part that is
 // longer than a line is broken, at a space if there is one.
 func fold(parts []string, columns int) (lines []string) {

@@ -1,10 +1,13 @@
-package cli
+// Package replay runs single trials of a run again, and finds their records: what came of a trial
+// beside what is recorded, and what a diagram is drawn of.
+package replay
 
 import (
 	"context"
 	"fmt"
 	"path/filepath"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -16,9 +19,9 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// recorded loads the experiment of the run at path. The environment has no say:
+// Recorded loads the experiment of the run at path. The environment has no say:
 // it is the one that ran.
-func recorded(path string) (*experiment.Experiment, string, error) {
+func Recorded(path string) (*experiment.Experiment, string, error) {
 	dir, h, config, err := results.ReadConfig(path)
 	if err != nil {
 		return nil, "", err
@@ -30,39 +33,41 @@ func recorded(path string) (*experiment.Experiment, string, error) {
 	return e, dir, err
 }
 
-// aTrial is what --trial takes.
-const aTrial = "the trial with number `N`, from 1 (default: the only one)"
-
-// onlyTrial is the number of the trial of the run at path if it has one.
-func onlyTrial(path, verb string) (int, error) {
-	e, _, err := recorded(path)
+// Only is the number of the trial of the run at path if it has one. The verb is the command that asks.
+func Only(path, verb string) (int, error) {
+	e, _, err := Recorded(path)
 	if err != nil {
 		return 0, err
 	}
 	all := e.Trials()
 	if len(all) != 1 {
-		return 0, usage("bench %s: the run has %d trials; want --trial N, as bench %s %s --trial 3", verb,
-			len(all), verb, program.Quote(path))
+		return 0, answer.Mistaken("bench %s: the run has %d trials; want --trial N, as bench %s %s --trial 3",
+			verb, len(all), verb, program.Quote(path))
 	}
 	return all[0].Number, nil
 }
 
-// trialOf is the trial of that number, and its cell.
-func trialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experiment.Cell, error) {
+// TrialOf is the trial of that number, and its cell.
+func TrialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experiment.Cell, error) {
 	for _, t := range e.Trials() {
 		if t.Number == number {
 			return &t, &e.Cells[t.Cell-1], nil
 		}
 	}
 	if e.Shard.Of > 0 && number > 0 && number <= len(e.Cells)*e.Repetitions {
-		return nil, nil, usage("--trial %d is not in shard %v; look in the others", number, e.Shard)
+		return nil, nil, answer.Mistaken("--trial %d is not in shard %v; look in the others", number, e.Shard)
 	}
-	return nil, nil, usage("--trial %d: the run has trials 1 to %d", number, len(e.Cells)*e.Repetitions)
+	return nil, nil, answer.Mistaken("--trial %d: the run has trials 1 to %d", number,
+		len(e.Cells)*e.Repetitions)
 }
 
-// details tells what the records of a trial do not say.
-func details(setup *harness.Setup, records trace.List) (*harness.Retracing, error) {
-	return retraced(setup, records, harness.Details)
+// latest is the last attempt at a trial of a run; nil: there is none.
+func latest(dir string, number int) (*results.Trial, error) {
+	attempts, err := results.ReadAttempts(dir, number)
+	if len(attempts) == 0 {
+		return nil, err
+	}
+	return &attempts[len(attempts)-1], err
 }
 
 // retraced has the algorithm of a trial run again by its records, watched: code that does not return
@@ -85,34 +90,23 @@ func retraced(setup *harness.Setup, records trace.List,
 	}
 }
 
-// A rerun is what a trial came to that was run again.
-type rerun struct {
-	verdict check.Verdict
-	end     harness.End
-	records trace.List
+// A Rerun is what a trial came to that was run again.
+type Rerun struct {
+	Verdict check.Verdict
+	End     harness.End
+	Records trace.List
 }
 
-// failure says that the trial of a cell could not be run; nil: it could.
-func (r *rerun) failure(c *experiment.Cell) error {
-	if r.verdict.Status != trace.Failed {
-		return nil
-	}
-	return fmt.Errorf("%s could not be run: %s", c.Algorithm, r.verdict.Reason)
-}
+// An Again runs a trial of an experiment again.
+type Again func(*experiment.Experiment, *experiment.Trial) (*Rerun, error)
 
-// again runs a trial of e. A simulation cannot be cut short and is left behind.
-func (s *streams) again(e *experiment.Experiment, t *experiment.Trial, host []string) (*rerun, error) {
-	options, err := programs()
-	if err != nil {
-		return nil, err
-	}
-	options.Host, options.Stderr = host, s.err
-	ctx, stop := s.interruptible(context.Background())
-	defer stop()
-	r, done := &rerun{}, make(chan error, 1)
+// Run runs a trial of e again. A simulation cannot be cut short and is left behind.
+func Run(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o runner.Options) (
+	*Rerun, error) {
+	r, done := &Rerun{}, make(chan error, 1)
 	go func() {
 		var err error
-		r.verdict, r.end, err = runner.Replay(ctx, e, t, options, &r.records)
+		r.Verdict, r.End, err = runner.Replay(ctx, e, t, o, &r.Records)
 		done <- err
 	}()
 	if !e.Virtual() {

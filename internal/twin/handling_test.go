@@ -1,4 +1,4 @@
-package cli
+package twin
 
 import (
 	"encoding/csv"
@@ -67,9 +67,9 @@ func TestHandlingOf(t *testing.T) {
 		{two, "raft", 0, `has no trial of "raft" on real nodes`},
 		{write("none.csv", nil), "", 0, "has no trial on real nodes"},
 	} {
-		got, err := handlingOf(test.run, test.label)
+		got, err := HandlingOf(test.run, test.label)
 		if got != test.want || (err == nil) != (test.wrong == "") ||
-			err != nil && (!strings.Contains(err.Error(), test.wrong) || answer.ExitOf(err) != Usage) {
+			err != nil && (!strings.Contains(err.Error(), test.wrong) || answer.ExitOf(err) != answer.Usage) {
 			t.Errorf("%s %q: %v, %v, want %v, %q", filepath.Base(test.run), test.label, got, err, test.want, test.wrong)
 		}
 	}
