@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -96,4 +97,12 @@ func Wrap(text string, indent int) string {
 		line += word
 	}
 	return strings.Join(append(lines, margin+line), "\n")
+}
+
+// Plural is a number of things in words.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

@@ -88,6 +88,11 @@ var table = []struct {
 	{"internal/program", nil},
 	{"internal/console", nil},
 	{"internal/answer", []string{"internal/console"}},
+	{"internal/catalog", []string{"internal/answer", "internal/console",
+		"pkg/algo", "pkg/link", "pkg/metric", "pkg/fault", "pkg/harness", "pkg/experiment"}},
+	{"internal/plan", []string{"internal/answer", "internal/console", "internal/stats",
+		"internal/compare", "internal/transport", "pkg/experiment", "pkg/metric", "pkg/results", "pkg/runner", "pkg/trace"}},
+	{"internal/scaffold", []string{"internal/answer", "internal/files", "internal/program"}},
 	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files",
 		"internal/transport", "internal/program"}},
 	{"pkg/runner/nodes", []string{
@@ -104,9 +109,10 @@ var table = []struct {
 	{"internal/queue", []string{
 		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
 	}},
-	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
+	{"internal/compare", []string{"internal/console", "pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},
 	{"internal/report", []string{
+		"internal/console",
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
@@ -116,13 +122,15 @@ var table = []struct {
 		"pkg/experiment", "pkg/metric", "internal/guard",
 	}},
 	{"internal/rare", []string{
+		"internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
 		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
 	}},
 	{"internal/atlas", []string{
+		"internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
-	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
+	{"internal/history", []string{"internal/console", "internal/commits", "internal/compare", "internal/files", "internal/stats",
 		"internal/transport", "internal/program",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
@@ -130,11 +138,13 @@ var table = []struct {
 		"pkg/experiment",
 	}},
 	{"internal/reproduce", []string{
+		"internal/answer", "internal/console", "internal/program", "internal/transport",
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results",
 		"pkg/runner", "internal/compare", "internal/report",
 		"internal/files",
 	}},
 	{"internal/tune", []string{
+		"internal/answer", "internal/console", "internal/program", "internal/report/figure", "internal/files", "pkg/runner",
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness", "pkg/experiment",
 		"pkg/results",
 		"internal/compare",

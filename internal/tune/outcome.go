@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -36,7 +36,7 @@ func (r *Result) Why(o *Options) string {
 		return ""
 	case Unknown:
 		return fmt.Sprintf("cannot be decided in %s hours of quiet running; give --hours %s",
-			compare.Number(o.Hours), compare.Number(round(1.05*r.Needs)))
+			console.Number(o.Hours), console.Number(round(1.05*r.Needs)))
 	}
 	best := -1
 	for i := range r.Points {
@@ -50,8 +50,8 @@ func (r *Result) Why(o *Options) string {
 	}
 	p := &r.Points[best]
 	return fmt.Sprintf("not reachable in the range: at least %s [%s, %s] false elections per hour, with %s; "+
-		"give a larger --span or --budget", compare.Number(p.Rate), compare.Number(p.RateLow),
-		compare.Number(p.RateHigh), p.Settings)
+		"give a larger --span or --budget", console.Number(p.Rate), console.Number(p.RateLow),
+		console.Number(p.RateHigh), p.Settings)
 }
 
 // wider is what else than the span makes a search wider.

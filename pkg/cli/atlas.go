@@ -15,6 +15,8 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -129,7 +131,7 @@ func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) 
 		for i := range list {
 			atlases[i] = list[i].Atlas
 		}
-		if err := writeWhole(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
+		if err := files.Write(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +175,7 @@ func (f *atlasFlags) electors(s *streams, args []string) (list []surveyed, err e
 				e, err = experiment.Load(arg, f.overrides(s, nil, size))
 			} else {
 				var alg *algo.Algorithm
-				if alg, err = find(arg); err == nil {
+				if alg, err = catalog.Find(arg); err == nil {
 					e, err = experiment.Build([]string{alg.ID}, "", f.overrides(s, alg, size))
 				}
 			}

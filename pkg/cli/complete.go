@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -113,7 +114,7 @@ func described(word, doc string) string { return word + "\t" + doc }
 func algorithmsLike(start string, chosen []string) (out []string) {
 	problem := algo.Problem("")
 	for _, name := range chosen {
-		if found := named(name); len(found) == 1 {
+		if found := catalog.Named(name); len(found) == 1 {
 			problem = found[0].Problem
 		}
 	}

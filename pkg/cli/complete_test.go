@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/catalog"
 )
 
 // completed asks as the shell does what can stand in the last of the words.
@@ -69,7 +71,7 @@ func TestComplete(t *testing.T) {
 		{"replay results/x --trial _", words, nil},
 		{"verify bully --cases _", files, nil},
 		{"schema _", words, nil},
-		{"list _", words, familyNames()},
+		{"list _", words, catalog.Families()},
 		{"serve _", folders, nil},
 		{"serve results _", words, nil},
 		{"serve --port _", words, nil},

@@ -201,7 +201,7 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 		for _, name := range d.columns {
 			row = append(row, n.Cell.Get(name))
 		}
-		median := compare.Number(n.Median)
+		median := console.Number(n.Median)
 		if n.Censored > 0 {
 			median = compare.OrBeyond(n.Median)
 		}

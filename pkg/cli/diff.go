@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/program"
@@ -163,7 +164,7 @@ func kindOfSide(word string) string {
 	info, err := os.Stat(word)
 	path := strings.HasPrefix(word, ".") || filepath.IsAbs(word)
 	switch {
-	case len(named(name)) > 0, err != nil && !path:
+	case len(catalog.Named(name)) > 0, err != nil && !path:
 		return anAlgorithm
 	case err == nil && info.IsDir():
 		return aFolder
@@ -507,7 +508,7 @@ func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 	if len(parts) == 0 {
 		return nil, nil, usage("bench diff: an empty word, want an algorithm, a folder or a program")
 	}
-	if alg, err = find(parts[0]); err != nil {
+	if alg, err = catalog.Find(parts[0]); err != nil {
 		return nil, nil, err
 	}
 	values := map[string]string{}

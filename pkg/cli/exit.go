@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -17,12 +18,12 @@ import (
 
 // The exit codes.
 const (
-	Good        = 0
-	CouldNotRun = 1
-	Usage       = 2 // of the command, or a mistake in the configuration
-	Violated    = 3 // a promise was broken within the model
-	Missed      = 4 // a threshold, or a regression
-	Incomplete  = 5 // invalid, timed-out or undecided trials beyond what is allowed; nothing proved
+	Good        = answer.Good
+	CouldNotRun = answer.CouldNotRun
+	Usage       = answer.Usage
+	Violated    = answer.Violated
+	Missed      = answer.Missed
+	Incomplete  = answer.Incomplete
 )
 
 // exitCodes are what the codes mean: in general, and to commands that mean something of
@@ -125,30 +126,20 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// A usageError is a mistake on the command line.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+// usage is the error of a mistake on the command line.
+func usage(format string, args ...any) error { return answer.Mistaken(format, args...) }
 
 // classify is the exit code of a command that ended in err.
 func classify(err error) int {
 	var (
-		config  *experiment.Error
-		mistake *usageError
-		shards  *results.MergeError
-		place   *history.RefError
-		stopped *interruption
+		config *experiment.Error
+		shards *results.MergeError
+		place  *history.RefError
 	)
-	switch {
-	case errors.As(err, &stopped):
-		return stopped.code()
-	case errors.As(err, &config), errors.As(err, &mistake), errors.As(err, &shards),
-		errors.As(err, &place):
+	if errors.As(err, &config) || errors.As(err, &shards) || errors.As(err, &place) {
 		return Usage
 	}
-	return CouldNotRun
+	return answer.ExitOf(err)
 }
 
 // An interruption is the cause by which a signal ends a run.
@@ -161,8 +152,8 @@ func (i *interruption) Error() string {
 	return "interrupted by SIGINT"
 }
 
-// code is 128 and the signal's number, as shells have it.
-func (i *interruption) code() int {
+// Exit is 128 and the signal's number, as shells have it.
+func (i *interruption) Exit() int {
 	if s, ok := i.signal.(syscall.Signal); ok {
 		return 128 + int(s)
 	}

@@ -16,9 +16,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/explore"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/modelcheck"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -87,7 +89,7 @@ instead, up to equal states, and prints how many there are.
 			if len(args) != 1 {
 				return usage("bench explore: %d algorithms, want one (\"bench list\" shows all)", len(args))
 			}
-			alg, err := find(args[0])
+			alg, err := catalog.Find(args[0])
 			if err != nil {
 				return err
 			}
@@ -441,7 +443,7 @@ func (f *exploreFlags) save(name string, find interface{ File() ([]byte, error) 
 				path = fmt.Sprintf("%s-%d.yaml", name, number)
 			}
 		}
-		err := writeNew(path, text)
+		err := files.Create(path, text)
 		if errors.Is(err, fs.ErrExist) && f.out == "" {
 			continue
 		}

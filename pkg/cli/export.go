@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
@@ -214,7 +215,7 @@ func (s *streams) place(dir string, f export.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	if err := writeWhole(path, f.Data); err != nil {
+	if err := files.Write(path, f.Data); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	s.say("wrote " + path)

@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/export"
@@ -444,7 +445,7 @@ func appended(path string, dirs []string) (string, error) {
 			all = append(all, rows...)
 		}
 	}
-	return path, writeWhole(path, all)
+	return path, files.Write(path, all)
 }
 
 // fault takes down what is wrong, and what it makes of the exit code.
@@ -504,8 +505,8 @@ func (g *gate) write() error {
 		}
 	}
 	junit, err := export.Gate(g.parts, g.began)
-	return errors.Join(err, writeWhole(filepath.Join(g.out, gateMarkdown), text.Bytes()),
-		writeWhole(filepath.Join(g.out, gateJUnit), junit))
+	return errors.Join(err, files.Write(filepath.Join(g.out, gateMarkdown), text.Bytes()),
+		files.Write(filepath.Join(g.out, gateJUnit), junit))
 }
 
 // tellGate prints the comparison.

@@ -14,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -710,7 +711,7 @@ blessings, changes of machine. It needs no network.`,
 			if err != nil {
 				return err
 			}
-			if err := writeWhole(out, page); err != nil {
+			if err := files.Write(out, page); err != nil {
 				return err
 			}
 			fmt.Fprintln(s.text(), out)

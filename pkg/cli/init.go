@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -38,7 +39,7 @@ func (s *streams) initCommand() *cobra.Command {
 }
 
 func (s *streams) writeTemplate(path string, force bool) error {
-	write := writeNew
+	write := files.Create
 	if force {
 		write = func(path string, text []byte) error { return os.WriteFile(path, text, 0o644) }
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -265,7 +265,7 @@ func (t *tail) rows(table *answer.Table, f *rareFlags) {
 		var timeOuts answer.Value
 		if t.timeOut > 0 {
 			n := e.Beyond / float64(t.timeOut)
-			timeOuts = answer.Shown{Value: n, Text: compare.Number(n)}
+			timeOuts = answer.Shown{Value: n, Text: console.Number(n)}
 		}
 		table.Row(t.name, t.downtime(),
 			answer.Shown{Value: milliseconds(e.Beyond), Text: time.Duration(e.Beyond).String()}, timeOuts,

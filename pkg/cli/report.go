@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -128,7 +129,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if err := d.WritePage(&page); err != nil {
 		return err
 	}
-	if err := writeWhole(out, page.Bytes()); err != nil {
+	if err := files.Write(out, page.Bytes()); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	r := reportReport{
@@ -165,7 +166,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		for _, one := range trips {
 			if len(one.Hosts) > 0 {
 				fmt.Fprintf(s.text(), "bus, by way of %s: median round trip %s µs (p99 %s)\n",
-					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
+					strings.Join(one.Hosts, " and "), console.Number(one.Median), console.Number(one.P99))
 			}
 		}
 	}

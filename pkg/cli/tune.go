@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -145,7 +145,7 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 				return
 			}
 			fmt.Fprintf(s.aside(), "%s %s: downtime_ms %s, false elections per hour %s: %s\n", c.Label,
-				p.Settings, compare.Number(p.Downtime), interval(p.Rate, p.RateLow, p.RateHigh), p.Verdict)
+				p.Settings, console.Number(p.Downtime), interval(p.Rate, p.RateLow, p.RateHigh), p.Verdict)
 		}
 	}
 	found, err := tune.Tune(ctx, e, o)
@@ -236,17 +236,17 @@ func (t *tuned) missing() (n int) {
 func (t *tuned) write(argv []string) error {
 	table, err := tune.CSV(t.found)
 	if err == nil {
-		err = writeWhole(filepath.Join(t.dir, tunePoints), table)
+		err = files.Write(filepath.Join(t.dir, tunePoints), table)
 	}
 	if err != nil {
 		return err
 	}
 	t.files = append(t.files, tunePoints)
 	yaml, err := tune.Tuned(t.found, fmt.Sprintf("# Algorithms at equal mistakes: at most %s false "+
-		"elections per hour. Found by:\n# %s\n", compare.Number(t.options.Budget), strings.Join(argv, " ")))
+		"elections per hour. Found by:\n# %s\n", console.Number(t.options.Budget), strings.Join(argv, " ")))
 	if yaml != nil && err == nil {
 		t.files = append(t.files, tuneExperiment)
-		err = writeWhole(filepath.Join(t.dir, tuneExperiment), yaml)
+		err = files.Write(filepath.Join(t.dir, tuneExperiment), yaml)
 	}
 	if err != nil {
 		return err
@@ -271,14 +271,14 @@ func (t *tuned) write(argv []string) error {
 
 // interval is a figure with its interval, for people.
 func interval(v, low, high float64) string {
-	return fmt.Sprintf("%s [%s, %s]", compare.Number(v), compare.Number(low), compare.Number(high))
+	return fmt.Sprintf("%s [%s, %s]", console.Number(v), console.Number(low), console.Number(high))
 }
 
 // print writes the outcome for people.
 func (t *tuned) print(s *streams) {
 	w := s.text()
 	fmt.Fprintf(w, "budget      %s false elections per hour, quiet for up to %s hours\n\n",
-		compare.Number(t.options.Budget), compare.Number(t.options.Hours))
+		console.Number(t.options.Budget), console.Number(t.options.Hours))
 	table := &console.Table{}
 	table.Column("algorithm", false)
 	table.Column("n", true)
