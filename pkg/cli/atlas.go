@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/atlas"
 	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -261,14 +262,14 @@ func (f *atlasFlags) overrides(s *streams, alg *algo.Algorithm, size int) experi
 
 // add appends the electors of an experiment.
 func (f *atlasFlags) add(list *[]surveyed, e *experiment.Experiment, o atlas.Options, size int) error {
-	design := designOf(e)
+	design := plan.DesignOf(e)
 	for i := range e.Cells {
 		cell := &e.Cells[i]
 		if err := atlas.Refuse(&cell.Plan); err != nil {
 			return usage("bench atlas: %v", err)
 		}
 		x := surveyed{plan: &cell.Plan, options: o}
-		x.Label = design.name(cell)
+		x.Label = design.Name(cell)
 		for _, word := range f.params {
 			x.Label += " " + strings.TrimPrefix(word, "params.")
 		}

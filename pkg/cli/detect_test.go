@@ -1,8 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // TestPlan_Detect: a pilot, simulated or given, says how many repetitions find a change.
@@ -14,13 +15,18 @@ func TestPlan_Detect(t *testing.T) {
 	has(t, r.out, "30 simulated repetitions", "repetitions: planned 7, needed ", "exact: counts")
 
 	bench(t, "run", file, "--out", "pilot", "--set", "repetitions=12", "--set", "sweep=[{vary: nodes, over: [3]}]").want(t, Good)
-	var p planReport
+	var d struct {
+		Tests   int      `json:"detect_tests"`
+		Pilot   string   `json:"detect_pilot"`
+		Needed  int      `json:"detect_needed"`
+		Without []string `json:"detect_not_in_pilot"`
+		Needs   []struct{ N, Pairs, Ranks int }
+	}
 	text := bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%", "--pilot", "pilot/small", "--metrics", "downtime_ms", "--json").
 		want(t, Good).out
-	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Detect == nil || p.Detect.Pilot != "the run in pilot/small" {
+	if err := answer.Unmarshal([]byte(text), &d); err != nil || d.Pilot != "the run in pilot/small" {
 		t.Fatalf("%v: %s", err, text)
 	}
-	d := p.Detect
 	if len(d.Needs) != 2 || d.Tests != 2 || d.Needed != d.Needs[0].Ranks || d.Needs[0].Pairs != 0 || d.Needs[0].N != 12 {
 		t.Errorf("%+v", d)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
@@ -274,8 +275,15 @@ func (s *streams) try(ctx context.Context, g *gate, file string) error {
 	return nil
 }
 
+// planned is what a gate reads of bench plan --json.
+type planned struct {
+	Name      string `json:"name"`
+	Transport string `json:"transport"`
+	Seed      uint64 `json:"seed"`
+}
+
 // plan is what a side would run of a file.
-func (c *party) plan(ctx context.Context, file string) (*planReport, error) {
+func (c *party) plan(ctx context.Context, file string) (*planned, error) {
 	command := proc.Interruptible(ctx, c.program, "plan", file, "--json")
 	var said bytes.Buffer
 	command.Stderr = &said
@@ -283,8 +291,8 @@ func (c *party) plan(ctx context.Context, file string) (*planReport, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	plan := &planReport{}
-	if err = cmp.Or(err, json.Unmarshal(out, plan)); err == nil {
+	plan := &planned{}
+	if err = cmp.Or(err, answer.Unmarshal(out, plan)); err == nil {
 		return plan, nil
 	}
 	reason := reasonOf(err, said.String())

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -228,11 +230,13 @@ func (c *cellOutcome) describe(name string) stats.Summary {
 // table is a row for each cell: what differs between them, and the figures that
 // an experimenter looks at first. The notes explain the figures.
 func (o *outcome) table() (t *console.Table, notes []string) {
-	d := designOf(o.experiment)
+	d := plan.DesignOf(o.experiment)
 	t = &console.Table{}
 	legend := &compare.Legend{}
 	t.Column("algorithm", false)
-	d.head(t, o.experiment)
+	for _, c := range d.Head(o.experiment) {
+		t.Column(c.Name, c.Kind == answer.Number)
+	}
 	t.Keyed(len(t.Head))
 	t.Column("n", true)
 	for _, m := range o.metrics {
@@ -245,7 +249,7 @@ func (o *outcome) table() (t *console.Table, notes []string) {
 	t.Column("trials", false)
 	for i := range o.cells {
 		c, cell := &o.cells[i], &o.experiment.Cells[i]
-		row := append([]string{cell.Label}, d.values(cell)...)
+		row := append([]string{cell.Label}, d.Values(cell)...)
 		row = append(row, fmt.Sprint(c.statuses[trace.OK]))
 		for _, m := range o.metrics {
 			row = append(row, legend.Estimate(metric.Named(m), c.describe(m), c.statuses[trace.OK]))

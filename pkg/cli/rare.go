@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -101,10 +102,10 @@ func (s *streams) rare(f *rareFlags, args []string) (*answer.Document, error) {
 	}
 	tails := make([]tail, len(e.Cells))
 	bounds := make([][]float64, len(e.Cells))
-	design := designOf(e)
+	design := plan.DesignOf(e)
 	for i := range e.Cells {
 		t := &tails[i]
-		t.cell, t.name = &e.Cells[i], design.name(&e.Cells[i])
+		t.cell, t.name = &e.Cells[i], design.Name(&e.Cells[i])
 		t.wait, t.timeOut = rare.Patience(&t.cell.Plan)
 		if err := rare.Refuse(&t.cell.Plan); err != nil {
 			return nil, usage("bench rare: %v", err)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -43,8 +42,15 @@ func TestPlan_Golden(t *testing.T) {
 // form alone is checked.
 func TestPlan_JSON(t *testing.T) {
 	path := write(t, "small.yaml", small)
-	var r planReport
-	if err := json.Unmarshal([]byte(bench(t, "plan", path, "--json").want(t, Good).out), &r); err != nil {
+	var r struct {
+		Trials int
+		Cells  []struct {
+			Design     map[string]string
+			InModel    bool     `json:"in_model"`
+			OutOfModel []string `json:"out_of_model"`
+		}
+	}
+	if err := answer.Unmarshal([]byte(bench(t, "plan", path, "--json").want(t, Good).out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Trials != 56 || len(r.Cells) != 8 || r.Cells[1].InModel || len(r.Cells[1].OutOfModel) != 1 ||

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -95,7 +96,7 @@ func (f *tuneFlags) options() (o tune.Options, err error) {
 	case f.hours == 0 && transport.Real(f.transport):
 		return o, usage("--transport %s: real processes run by the clock on the wall, for %s per setting "+
 			"at this budget; say with --hours how long they may", f.transport,
-			about(time.Duration(tune.Hours(f.budget)*float64(time.Hour))))
+			plan.About(time.Duration(tune.Hours(f.budget)*float64(time.Hour))))
 	}
 	for _, share := range f.spreads {
 		if !(share > 0 && share <= 10) {

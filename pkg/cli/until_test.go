@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -20,12 +21,21 @@ var until = strings.NewReplacer("name: small", "name: until",
 func TestPlan_Until(t *testing.T) {
 	path := write(t, "until.yaml", until)
 	golden(t, "plan-until.txt", bench(t, "plan", path).want(t, Good).out)
-	var r planReport
-	if err := json.Unmarshal([]byte(bench(t, "plan", path, "--json").want(t, Good).out), &r); err != nil {
+	var r struct {
+		Repetitions, Trials int
+		Fewest              int     `json:"min_repetitions"`
+		LeastTrials         int     `json:"min_trials"`
+		LeastS              float64 `json:"min_estimate_s"`
+		EstimateS           float64 `json:"estimate_s"`
+		Metric              string  `json:"until_metric"`
+		CI                  float64 `json:"until_ci"`
+		Anytime             bool    `json:"until_anytime"`
+	}
+	if err := answer.Unmarshal([]byte(bench(t, "plan", path, "--json").want(t, Good).out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Repetitions != 20 || r.Fewest != 6 || r.Trials != 160 || r.LeastTrials != 48 ||
-		r.LeastS > r.EstimateS || r.Until == nil || *r.Until != (planUntil{"election_ms", 0.015, false}) {
+		r.LeastS > r.EstimateS || r.Metric != "election_ms" || r.CI != 0.015 || r.Anytime {
 		t.Errorf("plan: %+v", r)
 	}
 }
