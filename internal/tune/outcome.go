@@ -1,14 +1,10 @@
 package tune
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // The outcomes for an algorithm.
@@ -83,40 +79,3 @@ func (r *Result) Dropped() string {
 
 // mostNamed is how many settings are named that were dropped.
 const mostNamed = 5
-
-// csvColumns are those of tune.csv.
-var csvColumns = []string{"label", "algorithm", "settings", "in_model", "verdict", "front", "chosen",
-	"downtime_ms", "downtime_low", "downtime_high", "n", "censored",
-	"quiet_hours", "false_elections", "dispersion", "false_elections_per_hour", "false_elections_low",
-	"false_elections_high", "mistake_duration_ms", "mistake_recurrence_ms", "query_accuracy",
-	"messages_per_s", "detector_messages_per_s"}
-
-// CSV has a row for every setting that was measured. docs/tuning.md says what its columns are.
-func CSV(found []Result) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	if err := w.Write(csvColumns); err != nil {
-		return nil, err
-	}
-	for i := range found {
-		r := &found[i]
-		for j := range r.Points {
-			p := &r.Points[j]
-			row := []string{r.Label, r.Algorithm, p.Settings, strconv.FormatBool(p.InModel),
-				string(p.Verdict), strconv.FormatBool(p.Front), strconv.FormatBool(j == r.Best)}
-			number := func(values ...float64) {
-				for _, v := range values {
-					row = append(row, results.Number(v))
-				}
-			}
-			number(p.Downtime, p.Low, p.High, float64(p.N), float64(p.Censored), p.Hours, float64(p.Mistakes),
-				p.Dispersion, p.Rate, p.RateLow, p.RateHigh, p.Duration, p.Recurrence, p.Accuracy, p.Messages,
-				p.Heartbeats)
-			if err := w.Write(row); err != nil {
-				return nil, err
-			}
-		}
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
-}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
@@ -201,16 +200,7 @@ func (o *outcome) example(status trace.Status) string {
 	if t == nil || t.Reason == "" {
 		return "the reason stands in trials.csv"
 	}
-	return fmt.Sprintf("trial %d: %s", t.Trial, short(t.Reason))
-}
-
-// short is a text that may be long, for a line that should not be.
-func short(text string) string {
-	const most = 160
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most]) + "..."
+	return fmt.Sprintf("trial %d: %s", t.Trial, console.Short(t.Reason))
 }
 
 func keep(list []results.Trial, t *results.Trial) []results.Trial {

@@ -81,7 +81,7 @@ func (r reasons) explain(now *stand, scope string) string {
 		return ""
 	}
 	r[key] = true
-	return fmt.Sprintf("%s: %s: %s", now.cell, t.Status, short(t.Reason))
+	return fmt.Sprintf("%s: %s: %s", now.cell, t.Status, console.Short(t.Reason))
 }
 
 // newProgress chooses by the mode and by what standard error is. Frames of a bar

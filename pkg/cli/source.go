@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -29,6 +31,15 @@ func (f *source) register(c *cobra.Command) {
 		"override a key of the experiment with `KEY=VALUE`, as network.loss=0.05; repeatable")
 	flags.StringSliceVar(&f.algorithms, "algorithms", nil, "compare algorithms `A,B`, without FILE")
 	flags.StringVar(&f.nodes, "nodes", "", "with `N` processes, or several as 3,5,9, without FILE")
+}
+
+// simulates makes simulation the transport unless another is named.
+func (f *source) simulates() {
+	if f.transport == "" && !slices.ContainsFunc(f.set, func(set string) bool {
+		return strings.HasPrefix(set, "transport=")
+	}) {
+		f.transport = transport.Sim.Name
+	}
 }
 
 // load makes the experiment.
