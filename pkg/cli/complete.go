@@ -19,9 +19,6 @@ import (
 type completion = func(c *cobra.Command, args []string, toComplete string) (
 	[]string, cobra.ShellCompDirective)
 
-// extensions are those of experiment files.
-var extensions = []string{"yaml", "yml", "toml", "json"}
-
 // complete tells the shell what can follow each command and flag that does not say
 // so itself: by what their usage calls it.
 func complete(root *cobra.Command) {
@@ -67,7 +64,7 @@ func argumentsCalled(names string) completion {
 		}
 		switch words[min(len(args), len(words)-1)] {
 		case "[FILE]":
-			return extensions, cobra.ShellCompDirectiveFilterFileExt
+			return experiment.Extensions(), cobra.ShellCompDirectiveFilterFileExt
 		case "ID", "ID...":
 			return algorithmsLike(toComplete, nil), cobra.ShellCompDirectiveNoFileComp
 		case "DIR", "BASE", "NEW", "DIR...", "[DIR]":

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
 // completed asks as the shell does what can stand in the last of the words.
@@ -61,8 +62,8 @@ func TestComplete(t *testing.T) {
 		{"plan --transport _", words, []string{"nats", "sim"}},
 		{"run --progress _", words, progressModes},
 		{"compare --format _", words, compareFormats},
-		{"run _", kinds, extensions},
-		{"plan _", kinds, extensions},
+		{"run _", kinds, experiment.Extensions()},
+		{"plan _", kinds, experiment.Extensions()},
 		{"run a.yaml _", words, nil},
 		{"run --resume _", folders, nil},
 		{"run --out _", folders, nil},

@@ -179,7 +179,7 @@ func aSide(word string) error {
 	extension := strings.TrimPrefix(filepath.Ext(word), ".")
 	info, err := os.Stat(word)
 	switch {
-	case err == nil && !info.IsDir() && slices.Contains(extensions, extension):
+	case err == nil && !info.IsDir() && slices.Contains(experiment.Extensions(), extension):
 		return usage("bench diff: %s is an experiment, which both sides share: it comes behind them, as in "+
 			"bench diff bully ring-list %s --trial 3", word, program.Quote(word))
 	case err != nil && path && problem != string(algo.Election) && problem != string(algo.MutualExclusion):
