@@ -107,7 +107,8 @@ func (q *Request) electors() (list []surveyed, err error) {
 	}
 	switch {
 	case len(q.Electors) == 0:
-		return nil, answer.Mistaken("no elector: want ID..., or an experiment FILE (\"bench list\" shows all)")
+		return nil,
+			answer.Mistaken("no elector: want ID..., or an experiment FILE (\"bench list\" shows all)")
 	case q.Processes != 0 && (q.Processes < Least || q.Processes > Most):
 		return nil, answer.Mistaken("--processes %d, want %d to %d", q.Processes, Least, Most)
 	case q.Sample < 0:
@@ -117,7 +118,8 @@ func (q *Request) electors() (list []surveyed, err error) {
 	case q.TimeOut < time.Millisecond || q.TimeOut > time.Hour:
 		return nil, answer.Mistaken("--time-out %v, want 1ms to 1h", q.TimeOut)
 	case len(q.Graphs) > 0 && (q.Directed || q.Sample > 0 || q.Processes > 0):
-		return nil, answer.Mistaken("--graph says which graphs; leave --processes, --directed and --sample out")
+		return nil,
+			answer.Mistaken("--graph says which graphs; leave --processes, --directed and --sample out")
 	}
 	if !slices.Contains(services, q.Outage) {
 		return nil, answer.Mistaken("--outage %q, want one of: %s", q.Outage, strings.Join(services, ", "))
@@ -239,7 +241,8 @@ func (q *Request) add(list *[]surveyed, e *experiment.Experiment, o Options, siz
 		}
 		switch {
 		case n < Least || n > most:
-			return answer.Mistaken("bench atlas: %d processes, want %d to %d; say --processes N", n, Least, most)
+			return answer.Mistaken("bench atlas: %d processes, want %d to %d; say --processes N", n,
+				Least, most)
 		case q.Graphs != nil:
 			for _, text := range q.Graphs {
 				if g, err := Parse(text); err == nil && g.Vertices == size {

@@ -162,7 +162,8 @@ func addClaims(d *answer.Document, list []algo.Claim) {
 func addParams(d *answer.Document, a *algo.Algorithm) {
 	t := forPrograms(d, "params", words("name"), words("type"), words("unit"),
 		answer.Column{Name: "choices", Kind: answer.List}, words("default"), words("min"), words("max"),
-		answer.Column{Name: "per_process", Kind: answer.Flag}, answer.Column{Name: "process", Kind: answer.Flag},
+		answer.Column{Name: "per_process", Kind: answer.Flag}, answer.Column{Name: "process",
+			Kind: answer.Flag},
 		answer.Column{Name: "tuned", Kind: answer.Flag}, words("doc")) // tuned: by bench tune
 	if len(a.Spec.Params) == 0 {
 		d.Say("\nParameters\n  none")
@@ -172,7 +173,8 @@ func addParams(d *answer.Document, a *algo.Algorithm) {
 	if a.Problem == algo.MutualExclusion {
 		held = fmt.Sprintf(", %v in the critical section", shownHold)
 	}
-	said := fmt.Sprintf("\nParameters (defaults for %d nodes and a latency of %v%s)", shownNodes, shownLatency, held)
+	said := fmt.Sprintf("\nParameters (defaults for %d nodes and a latency of %v%s)", shownNodes,
+		shownLatency, held)
 	values := a.Spec.Defaults(shown(shownNodes))
 	text := func(v any) string {
 		if v == nil {
@@ -182,14 +184,16 @@ func addParams(d *answer.Document, a *algo.Algorithm) {
 	}
 	for _, p := range a.Spec.Params {
 		least, most, tuned := text(p.Min), text(p.Max), p.Tunes != algo.Fixed
-		t.Row(p.Name, p.Type.String(), p.Unit, append([]string{}, p.Choices...), text(values[p.Name]), least, most,
+		t.Row(p.Name, p.Type.String(), p.Unit, append([]string{}, p.Choices...), text(values[p.Name]),
+			least, most,
 			p.PerProcess, p.Process, tuned, p.Doc)
 		kind := cmp.Or(strings.Join(p.Choices, " or "), p.Type.String())
 		for _, more := range []struct {
 			holds bool
 			text  string
 		}{
-			{p.Unit != "", " in " + p.Unit}, {least != "", ", at least " + least}, {most != "", ", at most " + most},
+			{p.Unit != "", " in " + p.Unit}, {least != "", ", at least " + least}, {most != "",
+				", at most " + most},
 			{p.Process, ", at most the number of nodes"}, {tuned, ", set by bench tune"},
 			{p.PerProcess, ", or a list with one for each process"},
 		} {
@@ -197,7 +201,8 @@ func addParams(d *answer.Document, a *algo.Algorithm) {
 				kind += more.text
 			}
 		}
-		said += fmt.Sprintf("\n  %s = %s (%s)\n%s", p.Name, text(values[p.Name]), kind, console.Wrap(p.Doc, 6))
+		said += fmt.Sprintf("\n  %s = %s (%s)\n%s", p.Name, text(values[p.Name]), kind,
+			console.Wrap(p.Doc, 6))
 	}
 	d.Say(said)
 }
@@ -217,7 +222,8 @@ func addSets(d *answer.Document, sets []algo.Set) {
 		t.Row(set.Name, set.Doc, params, set.Source, set.Differs, set.Demands)
 		said += fmt.Sprintf("\n  %s\n%s\n%s", set.Name, console.Wrap(set.Doc, 6),
 			console.Wrap(strings.Join(values, ", "), 6))
-		for _, more := range []property{{"of", set.Source}, {"differs", set.Differs}, {"demands", set.Demands}} {
+		for _, more := range []property{{"of", set.Source}, {"differs", set.Differs}, {"demands",
+			set.Demands}} {
 			if more.value != "" {
 				said += "\n" + console.Wrap(more.name+": "+more.value, 6)
 			}

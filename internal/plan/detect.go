@@ -56,7 +56,8 @@ func Detect(ctx context.Context, e *experiment.Experiment, q *Question) (*Detect
 	for _, name := range q.Metrics {
 		m := metric.Named(name)
 		if m == nil || !m.Applies(e.Problem) {
-			return nil, answer.Mistaken("--metrics: no metric %q of %s (docs/results.md has all)", name, e.Problem)
+			return nil, answer.Mistaken("--metrics: no metric %q of %s (docs/results.md has all)", name,
+				e.Problem)
 		}
 		metrics = append(metrics, m)
 	}
@@ -90,8 +91,9 @@ func (q *Question) simulated(ctx context.Context) (*results.Table, error) {
 			"--pilot", err)
 	}
 	if _, most := pilot.Estimate(); most > longPilot {
-		return nil, answer.Mistaken("--detect: a pilot takes %s in simulation: give the folder of a run with --pilot, "+
-			"or plan fewer cells", About(most))
+		return nil,
+			answer.Mistaken("--detect: a pilot takes %s in simulation: give the folder of a run with "+
+				"--pilot, or plan fewer cells", About(most))
 	}
 	config, err := pilot.Resolved()
 	if err != nil {
@@ -208,7 +210,8 @@ func (f *Detection) addNeeds(d *answer.Document, e *experiment.Experiment) {
 			pairs.Text = "exact"
 		}
 		t.Row(append(row, metric.ByName(n.Cell.Design), n.Metric.Name, n.N+n.Censored, n.N, n.Censored,
-			answer.Shown{Value: n.Median, Text: median}, n.Exact, pairs, number(n.Ranks), number(n.Needed()))...)
+			answer.Shown{Value: n.Median, Text: median}, n.Exact, pairs, number(n.Ranks),
+			number(n.Needed()))...)
 	}
 }
 

@@ -91,7 +91,8 @@ func addCells(d *answer.Document, e *experiment.Experiment) {
 		}
 		t.Row(append(row, metric.ByName(c.Design), Between(e.Fewest, e.Repetitions),
 			answer.Shown{Value: c.Plan.InModel, Text: fmt.Sprint(c.Plan.InModel)},
-			append([]string{}, c.Plan.OutOfModel...), ms(c.Plan.Scenario.Settle), ms(c.Plan.Period().Length))...)
+			append([]string{}, c.Plan.OutOfModel...), ms(c.Plan.Scenario.Settle),
+			ms(c.Plan.Period().Length))...)
 	}
 }
 

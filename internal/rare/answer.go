@@ -39,8 +39,8 @@ func (q *Request) check(e *experiment.Experiment) error {
 	case q.Workers < 0:
 		return answer.Mistaken("--workers %d, want 1 or more", q.Workers)
 	case e != nil && !e.Virtual():
-		return answer.Mistaken("bench rare: transport %s: a trial on real nodes cannot go on twice from the same "+
-			"point; leave --transport out", e.Transport)
+		return answer.Mistaken("bench rare: transport %s: a trial on real nodes cannot go on twice from the "+
+			"same point; leave --transport out", e.Transport)
 	}
 	return nil
 }
@@ -101,15 +101,18 @@ func (t *tail) bounds(words []string) (out []float64, err error) {
 				return nil, answer.Mistaken("--beyond %s, want more than 0 and up to 1000000 time-outs", word)
 			}
 			if t.timeOut == 0 {
-				return nil, answer.Mistaken("--beyond %s: %s has no time-out of one length by which it gives up a "+
-					"leader; say how long in durations, as --beyond 2s", word, t.name)
+				return nil,
+					answer.Mistaken("--beyond %s: %s has no time-out of one length by which it gives up a "+
+						"leader; say how long in durations, as --beyond 2s", word, t.name)
 			}
 			out = append(out, math.Round(n*float64(t.timeOut)))
 			continue
 		}
 		d, err := time.ParseDuration(word)
 		if err != nil || d <= 0 || d > 24*time.Hour {
-			return nil, answer.Mistaken("--beyond %q, want numbers of time-outs, as 2,4,10, or durations, as 2s", word)
+			return nil,
+				answer.Mistaken("--beyond %q, want numbers of time-outs, as 2,4,10, or durations, as 2s",
+					word)
 		}
 		out = append(out, float64(d))
 	}

@@ -36,7 +36,8 @@ func addStudies(d *answer.Document, studies []*Study, dirs []string) *answer.Tab
 		if dirs != nil {
 			dir = dirs[i]
 		}
-		t.Row(study.Name, len(study.Statements), on, answer.Shown{Value: study.Paper, Text: console.Short(study.Paper)},
+		t.Row(study.Name, len(study.Statements), on, answer.Shown{Value: study.Paper,
+			Text: console.Short(study.Paper)},
 			dir)
 	}
 	return t
@@ -82,7 +83,8 @@ func Document(runs []Run) *answer.Document {
 
 // check is a verdict as a test.
 func (r *Row) check(study *Study) answer.Check {
-	c := answer.Check{Group: study.Name, Name: r.Statement.Says + ", " + r.Case, Kind: "verdict", Failed: true}
+	c := answer.Check{Group: study.Name, Name: r.Statement.Says + ", " + r.Case, Kind: "verdict",
+		Failed: true}
 	if !r.Expected {
 		c.Failure = fmt.Sprintf("%s: %s, measured %s", r.Outcome(), r.Paper, r.Measured)
 	}
@@ -106,7 +108,8 @@ func conclusion(runs []Run) string {
 	for i := range runs {
 		rows += len(runs[i].Rows)
 	}
-	return fmt.Sprintf("%s, %d not as expected", console.Plural(rows, "verdict", "verdicts"), Unexpected(runs))
+	return fmt.Sprintf("%s, %d not as expected", console.Plural(rows, "verdict", "verdicts"),
+		Unexpected(runs))
 }
 
 // groups are the rows, those of one statement together.
@@ -131,7 +134,8 @@ func (r *Run) text() string {
 	t.Column("verdict", false)
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		t.Add(row.Case, row.Paper, row.Theory, row.Measured.String(), fmt.Sprint(row.Measured.N), row.Outcome())
+		t.Add(row.Case, row.Paper, row.Theory, row.Measured.String(), fmt.Sprint(row.Measured.N),
+			row.Outcome())
 	}
 	lines := t.Lines()
 	out := fmt.Sprintf("%s\n%s\n\n    %s\n", r.Study.Name, console.Wrap(r.Study.Paper, 2), lines[0])

@@ -66,8 +66,9 @@ func Algorithm(args []string, module string, out, next io.Writer) (*Scaffold, er
 	m := newID.FindStringSubmatch(args[0])
 	name := strings.ReplaceAll(m[2], "-", "")
 	if !gotoken.IsIdentifier(name) || name == "main" {
-		return nil, answer.Mistaken("bench new algorithm: %q, and %s cannot be the name of a Go package; choose "+
-			"another, as %s-1", args[0], name, args[0])
+		return nil,
+			answer.Mistaken("bench new algorithm: %q, and %s cannot be the name of a Go package; choose "+
+				"another, as %s-1", args[0], name, args[0])
 	}
 	return &Scaffold{ID: args[0], Problem: m[1], Name: m[2], Package: name, Core: program.Core,
 		Module: module, Year: time.Now().Year(), out: out, next: next}, nil
@@ -231,8 +232,9 @@ func clone(from string) (string, error) {
 			return dir, nil
 		}
 		if filepath.Dir(dir) == dir {
-			return "", answer.Mistaken("new: %s is not in a clone of Conclave; with --module PATH the algorithm "+
-				"gets a module of its own", start)
+			return "",
+				answer.Mistaken("new: %s is not in a clone of Conclave; with --module PATH the algorithm "+
+					"gets a module of its own", start)
 		}
 	}
 }
@@ -241,7 +243,8 @@ func clone(from string) (string, error) {
 func (a *Scaffold) write(dir string, list [][2]string) error {
 	for _, f := range list {
 		if _, err := os.Stat(filepath.Join(dir, f[1])); err == nil {
-			return answer.Mistaken("new: %s exists; remove it, or choose another name", filepath.Join(dir, f[1]))
+			return answer.Mistaken("new: %s exists; remove it, or choose another name", filepath.Join(dir,
+				f[1]))
 		}
 	}
 	for _, f := range list {

@@ -48,7 +48,7 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/trace", "internal/guard", "pkg/fault", "pkg/harness", "internal/clock",
 	}},
 	{"internal/clock", nil},
-	{"internal/proc", []string{"internal/clock"}},
+	{"internal/proc", []string{"internal/clock", "internal/text"}},
 	{"internal/isolate", []string{"internal/guard", "internal/proc"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
 	{"internal/host/control", []string{
@@ -79,13 +79,14 @@ var table = []struct {
 		"pkg/algo", "pkg/trace", "pkg/harness", "pkg/check", "pkg/experiment",
 		"internal/explore", "internal/guard", "internal/modelcheck", "internal/trial",
 	}},
-	{"pkg/config", nil},
+	{"pkg/config", []string{"internal/text"}},
 	{"pkg/experiment", []string{
-		"pkg/config",
+		"pkg/config", "internal/text",
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/files",
 	}},
 	{"internal/program", nil},
+	{"internal/text", nil},
 	{"internal/console", nil},
 	{"internal/answer", []string{"internal/console"}},
 	{"internal/catalog", []string{"internal/answer", "internal/console",
@@ -93,7 +94,7 @@ var table = []struct {
 	{"internal/plan", []string{"internal/answer", "internal/console", "internal/stats",
 		"internal/compare", "internal/transport", "pkg/experiment", "pkg/metric", "pkg/results", "pkg/runner", "pkg/trace"}},
 	{"internal/scaffold", []string{"internal/answer", "internal/files", "internal/program"}},
-	{"pkg/results", []string{"pkg/metric", "pkg/trace", "internal/stats", "internal/files",
+	{"pkg/results", []string{"internal/text", "pkg/metric", "pkg/trace", "internal/stats", "internal/files",
 		"internal/transport", "internal/program"}},
 	{"pkg/runner/nodes", []string{
 		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue",
@@ -107,7 +108,7 @@ var table = []struct {
 		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
 	}},
 	{"internal/queue", []string{
-		"pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
+		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
 	}},
 	{"internal/compare", []string{"internal/console", "pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},
@@ -122,11 +123,11 @@ var table = []struct {
 		"pkg/experiment", "pkg/metric", "internal/guard",
 	}},
 	{"internal/rare", []string{
-		"internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
+		"internal/plan", "internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
 		"pkg/algo", "internal/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
 	}},
 	{"internal/atlas", []string{
-		"internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
+		"internal/plan", "internal/rare", "internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
@@ -144,7 +145,7 @@ var table = []struct {
 		"internal/files",
 	}},
 	{"internal/tune", []string{
-		"internal/answer", "internal/console", "internal/program", "internal/report/figure", "internal/files", "pkg/runner",
+		"internal/plan", "internal/transport", "internal/answer", "internal/console", "internal/program", "internal/report/figure", "internal/files", "pkg/runner",
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/fault", "pkg/harness", "pkg/experiment",
 		"pkg/results",
 		"internal/compare",

@@ -42,8 +42,8 @@ func (o *Options) Check(where string) error {
 	case !(o.Span >= 2 && o.Span <= 1024):
 		return answer.Mistaken("--span %v, want 2 to 1024", o.Span)
 	case o.Hours == 0 && transport.Real(where):
-		return answer.Mistaken("--transport %s: real processes run by the clock on the wall, for %s per setting "+
-			"at this budget; say with --hours how long they may", where,
+		return answer.Mistaken("--transport %s: real processes run by the clock on the wall, for %s per "+
+			"setting at this budget; say with --hours how long they may", where,
 			plan.About(time.Duration(Hours(o.Budget)*float64(time.Hour))))
 	}
 	for _, share := range o.Spreads {
@@ -59,7 +59,8 @@ func (o *Options) Check(where string) error {
 
 // Answer searches, writes what was found into a folder, also if the search ended early, and answers with it.
 // Command is what the folder says about where it comes from.
-func Answer(ctx context.Context, e *experiment.Experiment, o Options, dir, command string) (*answer.Document, error) {
+func Answer(ctx context.Context, e *experiment.Experiment, o Options, dir,
+	command string) (*answer.Document, error) {
 	found, err := Tune(ctx, e, o)
 	d := answer.New("tune", "Time-outs of "+e.Name+" at equal mistakes")
 	d.Add(answer.Facts{{Name: "name", Value: e.Name},
@@ -85,7 +86,8 @@ func Answer(ctx context.Context, e *experiment.Experiment, o Options, dir, comma
 }
 
 // write writes the files, and names them.
-func write(dir, command string, settings *answer.Table, found []Result, budget float64) (names []string, err error) {
+func write(dir, command string, settings *answer.Table, found []Result, budget float64) (names []string,
+	err error) {
 	var table bytes.Buffer
 	csv := answer.Document{Blocks: []answer.Block{settings}}
 	if err = answer.Named("csv").Write(&table, &csv); err == nil {
@@ -160,7 +162,8 @@ func addFound(d *answer.Document, found []Result, o *Options) {
 		remarks = append(remarks, r.remarks(o)...)
 		if r.Best >= 0 {
 			p := &r.Points[r.Best]
-			people.Row(r.Label, p.N, interval(p.Downtime, p.Low, p.High), interval(p.Rate, p.RateLow, p.RateHigh))
+			people.Row(r.Label, p.N, interval(p.Downtime, p.Low, p.High), interval(p.Rate, p.RateLow,
+				p.RateHigh))
 			settings = append(settings, r.Label+": "+p.Settings)
 		}
 	}

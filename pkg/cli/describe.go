@@ -21,7 +21,8 @@ algorithm has it.`,
 		Args: cobra.ArbitraryArgs,
 	}, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
-			return nil, usage("bench describe: %d arguments, want one ID (\"bench list\" shows all)", len(args))
+			return nil, usage("bench describe: %d arguments, want one ID (\"bench list\" shows all)",
+				len(args))
 		}
 		a, err := catalog.Find(args[0])
 		if err != nil {

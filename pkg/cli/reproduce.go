@@ -92,7 +92,8 @@ func (s *streams) reproduce(f *reproduceFlags, args []string) (*answer.Document,
 }
 
 // runStudies runs one after the other, and ends with what all of them came to.
-func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, named bool) (*answer.Document, error) {
+func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, named bool) (*answer.Document,
+	error) {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	var sum tally
