@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,6 +27,8 @@ type Document struct {
 	// Began and Took are of what was judged, for test reports; zero: unknown.
 	Began time.Time
 	Took  time.Duration
+	// Last is what a terminal ends with; "": nothing. Pages have the title and the verdict.
+	Last string
 }
 
 // A Block is a part of a Document.
@@ -60,6 +63,7 @@ type Note struct {
 	Line string // for people, in a terminal; "": the kind and the text
 	// Aside says that a terminal has it on standard error, behind the document.
 	Aside bool
+	Only  Readers
 }
 
 // Careful is the kind of a note that people have to read before any verdict.
@@ -103,6 +107,10 @@ type Table struct {
 	Empty     string // what people read if there are no rows; "": nothing
 	Terms     bool   // a list of words and what they mean: the first column, and prose in the others
 	DropEmpty bool   // people do not see columns without a value
+	// Newest, if it is not 0, makes it a list: a head, a sentence and lines below it. Pages show so many
+	// rows, the last ones, and fold all of them.
+	Newest int
+	Urgent []int // of a list, the rows that pages show; nil: any
 	Main      bool   // it is what formats of one table have; none is: the first
 	// Fold is the title of a table of details, which a terminal leaves out and pages fold; "": it is none.
 	Fold  string
@@ -174,6 +182,8 @@ type Estimate struct {
 	Value, Low, High float64
 	N                int
 	Censored         int // further observations, known only to be larger
+	// Doubt is what clocks can be wrong by, in ms, where that is more than the value; else 0.
+	Doubt float64
 }
 
 // A Shown is a value that people read in other words.
@@ -221,10 +231,11 @@ func (d *Document) End(code int, verdict string) { d.Exit, d.Verdict = code, ver
 // Note appends a remark about tables or columns.
 func (d *Document) Note(text string, of ...string) { d.Add(Note{Text: text, Of: of}) }
 
-// Asides are the lines that a terminal has on standard error, behind the document.
-func (d *Document) Asides() (lines []string) {
+// Asides are the lines that a terminal has on standard error, behind the document: where that is not
+// shown there, and not all is well, also what to be careful about.
+func (d *Document) Asides(shown bool) (lines []string) {
 	for _, b := range d.Blocks {
-		if n, ok := b.(Note); ok && n.Aside {
+		if n, ok := b.(Note); ok && (n.Aside || n.Kind == Careful && !shown && d.Exit != Good) {
 			lines = append(lines, n.line())
 		}
 	}
@@ -254,7 +265,14 @@ func (d *Document) Say(text string) { d.Add(Text(text)) }
 // For are the blocks for these readers.
 func (d *Document) For(r Readers) (out []Block) {
 	for _, b := range d.Blocks {
-		if t, ok := b.(*Table); !ok || t.Only == Everybody || t.Only == r {
+		only := Everybody
+		switch b := b.(type) {
+		case *Table:
+			only = b.Only
+		case Note:
+			only = b.Only
+		}
+		if only == Everybody || only == r {
 			out = append(out, b)
 		}
 	}
@@ -270,4 +288,15 @@ func (t *Table) places(r Readers) (at []int) {
 		}
 	}
 	return at
+}
+
+// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p" has their names,
+// kinds (words, if none is said) and heads.
+func Columns(only Readers, line string) (all []Column) {
+	for _, word := range strings.Fields(line) {
+		parts := append(strings.Split(word, ":"), "", "")
+		head := strings.ReplaceAll(parts[2], "_", " ")
+		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
+	}
+	return all
 }

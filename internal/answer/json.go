@@ -46,11 +46,12 @@ type note struct {
 }
 
 type estimate struct {
-	Value    any `json:"value"`
-	Low      any `json:"low"`
-	High     any `json:"high"`
-	N        int `json:"n"`
-	Censored int `json:"censored"`
+	Value    any     `json:"value"`
+	Low      any     `json:"low"`
+	High     any     `json:"high"`
+	N        int     `json:"n"`
+	Censored int     `json:"censored"`
+	Doubt    float64 `json:"clock_doubt_ms,omitempty"`
 }
 
 // writeJSON renders everything that the document holds.
@@ -103,11 +104,14 @@ func (t *Table) rows() []map[string]any {
 	return rows
 }
 
+// Encode is what JSON has for a value, for what is no document.
+func Encode(v Value) any { return value(v) }
+
 // value is what JSON has for a value; what does not exist is null.
 func value(v Value) any {
 	switch v := plain(v).(type) {
 	case Estimate:
-		return estimate{plain(v.Value), plain(v.Low), plain(v.High), v.N, v.Censored}
+		return estimate{plain(v.Value), plain(v.Low), plain(v.High), v.N, v.Censored, v.Doubt}
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano)
 	case []string:

@@ -52,6 +52,10 @@ func writeMarkdown(w io.Writer, d *Document) error {
 				fmt.Fprintf(w, "%s\n\n", console.Markdown(b.Empty))
 				continue
 			}
+			if b.Newest > 0 {
+				b.listMarkdown(w)
+				continue
+			}
 			plain := *b
 			plain.Terms = false
 			plain.grid().Markdown(w)

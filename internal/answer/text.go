@@ -36,11 +36,18 @@ func writeText(out io.Writer, d *Document) error {
 			if b.Title != "" && !b.Terms {
 				fmt.Fprintln(w, b.Title)
 			}
+			if b.Newest > 0 {
+				b.listText(w)
+				continue
+			}
 			b.grid().Write(w)
 			if b.Terms {
 				fmt.Fprintln(w)
 			}
 		}
+	}
+	if d.Last != "" {
+		fmt.Fprintln(w, d.Last)
 	}
 	return nil
 }

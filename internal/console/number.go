@@ -28,12 +28,3 @@ func Number(v float64) string {
 	}
 	return text
 }
-
-// Short is a text that may be long, for a line that should not be.
-func Short(text string) string {
-	const most = 160
-	if Width(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most]) + "..."
-}

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -20,19 +20,8 @@ type Design struct {
 // stands first everywhere.
 func DesignOf(e *experiment.Experiment) Design {
 	var d Design
-	for i, name := range e.Columns {
-		first := map[string]string{}
-		differs := slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			v := c.Design[i].Value
-			if was, ok := first[c.Label]; ok {
-				return was != v
-			}
-			first[c.Label] = v
-			return false
-		})
-		if differs {
-			d.Columns, d.at = append(d.Columns, name), append(d.at, i)
-		}
+	for _, name := range outcome.Varying(e) {
+		d.Columns, d.at = append(d.Columns, name), append(d.at, slices.Index(e.Columns, name))
 	}
 	return d
 }
@@ -62,10 +51,5 @@ func (d Design) Values(c *experiment.Cell) []string {
 
 // Name is a cell in one word, as bully/nodes=9/loss=0.05.
 func (d Design) Name(c *experiment.Cell) string {
-	var b strings.Builder
-	b.WriteString(c.Label)
-	for i, v := range d.Values(c) {
-		b.WriteString("/" + d.Columns[i] + "=" + v)
-	}
-	return b.String()
+	return outcome.Name(c, d.Columns)
 }

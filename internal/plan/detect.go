@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -153,7 +152,7 @@ func (f *Detection) most() (most int) {
 func (f *Detection) add(d *answer.Document, e *experiment.Experiment) {
 	d.Add(answer.Facts{
 		{Name: "detect_change", Value: f.by, Line: fmt.Sprintf(
-			"\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)", share(f.by), compare.Power,
+			"\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)", compare.Share(f.by), compare.Power,
 			compare.DefaultAlpha, console.Plural(f.tests, "test", "tests"))},
 		{Name: "detect_power", Value: compare.Power}, {Name: "detect_alpha", Value: compare.DefaultAlpha},
 		{Name: "detect_tests", Value: f.tests},
@@ -217,7 +216,7 @@ func (f *Detection) addNeeds(d *answer.Document, e *experiment.Experiment) {
 
 // remarks say what the numbers assume.
 func (f *Detection) remarks(e *experiment.Experiment) (out []string) {
-	by := share(f.by)
+	by := compare.Share(f.by)
 	if e.Virtual() {
 		out = append(out, "pairs: trials with equal seeds on each side, if all of them change by "+by+
 			"; what changes some of them only needs more", "exact: counts with equal seeds: one trial tells")
@@ -238,8 +237,5 @@ func (f *Detection) remarks(e *experiment.Experiment) (out []string) {
 		out = append(out, "not in the pilot: "+name)
 	}
 	return append(out, "bench compare calls nothing worse that is below its --threshold ("+
-		share(compare.DefaultThreshold)+"): give it less, as "+share(f.by/2))
+		compare.Share(compare.DefaultThreshold)+"): give it less, as "+compare.Share(f.by/2))
 }
-
-// share is a part of a whole as a percentage.
-func share(part float64) string { return strconv.FormatFloat(100*part, 'f', -1, 64) + "%" }

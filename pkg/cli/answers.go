@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/outcome"
 )
 
 // writeDocument writes a document to a file, beside what the command prints.
@@ -45,7 +46,8 @@ func (s *streams) answering(c *cobra.Command,
 			}
 			format = "json"
 		}
-		if answer.Named(format) == nil {
+		how := answer.Named(format)
+		if how == nil {
 			return oneOf("format", format, names)
 		}
 		d, err := ask(args)
@@ -53,13 +55,13 @@ func (s *streams) answering(c *cobra.Command,
 			return err
 		}
 		var text bytes.Buffer
-		if err := answer.Named(format).Write(&text, d); err != nil {
+		if err := how.Write(&text, d); err != nil {
 			return err
 		}
 		if err := s.output(file, text.Bytes()); err != nil {
 			return err
 		}
-		for _, text := range d.Asides() {
+		for _, text := range d.Asides(how.Name == names[0] && file == "") {
 			s.say(text)
 		}
 		if d.Exit != Good {
@@ -90,7 +92,7 @@ func (s *streams) progressOf(unit string) func(part string, done, all int) {
 func (s *streams) violations() func(where, text string) {
 	told := 0
 	return func(where, text string) {
-		if told++; told <= mostTold {
+		if told++; told <= outcome.MostTold {
 			s.say(fmt.Sprintf("violation: %s: %s", where, text))
 		}
 	}

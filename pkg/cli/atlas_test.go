@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 )
 
 // TestAtlas: the table, the CSV file, the JSON and the picture say the same, and every column is
@@ -141,11 +142,11 @@ func TestAtlas_Refused(t *testing.T) {
 func TestViolations(t *testing.T) {
 	var out, said strings.Builder
 	tell := newStreams(nil, &out, &said, nil).violations()
-	for range mostTold + 1 {
+	for range outcome.MostTold + 1 {
 		tell("greedy in 3;1;1-2", "leadership: two leaders")
 	}
 	has(t, said.String(), "violation: greedy in 3;1;1-2: leadership: two leaders")
-	if lines := strings.Count(said.String(), "violation"); lines != mostTold {
-		t.Errorf("%d told of %d", lines, mostTold+1)
+	if lines := strings.Count(said.String(), "violation"); lines != outcome.MostTold {
+		t.Errorf("%d told of %d", lines, outcome.MostTold+1)
 	}
 }

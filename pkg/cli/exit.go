@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,9 +10,6 @@ import (
 	"syscall"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/history"
-	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // The exit codes.
@@ -129,19 +125,6 @@ func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // usage is the error of a mistake on the command line.
 func usage(format string, args ...any) error { return answer.Mistaken(format, args...) }
 
-// classify is the exit code of a command that ended in err.
-func classify(err error) int {
-	var (
-		config *experiment.Error
-		shards *results.MergeError
-		place  *history.RefError
-	)
-	if errors.As(err, &config) || errors.As(err, &shards) || errors.As(err, &place) {
-		return Usage
-	}
-	return answer.ExitOf(err)
-}
-
 // An interruption is the cause by which a signal ends a run.
 type interruption struct{ signal os.Signal }
 
@@ -158,39 +141,4 @@ func (i *interruption) Exit() int {
 		return 128 + int(s)
 	}
 	return CouldNotRun
-}
-
-// A tally is what the exit code of a run follows from.
-type tally struct {
-	err        error // that ended the run before its time
-	errors     int   // trials that could not be run
-	violations int   // within the model
-	missed     int   // thresholds
-	timeouts   int   // within the model, of algorithms that promise an end
-	invalid    int
-	ok, marked int // marked are ok as well
-	unknown    int
-	part       bool // of a run: what is too much or too little is known of the whole
-	allow      experiment.Allow
-}
-
-// code weighs what happened: an interruption hides everything else, since
-// nothing is complete; then what could not be run, what is wrong, what is worse
-// than it should be, and what is missing.
-func (t *tally) code() int {
-	switch {
-	case t.err != nil:
-		return classify(t.err)
-	case t.errors > 0:
-		return CouldNotRun
-	case t.violations > 0:
-		return Violated
-	case t.missed > 0:
-		return Missed
-	case t.part:
-	case t.invalid > t.allow.Invalid, t.timeouts > t.allow.Timeout, t.unknown > 0,
-		t.allow.TooMarked(t.marked, t.ok):
-		return Incomplete
-	}
-	return Good
 }

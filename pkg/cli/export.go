@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -175,7 +176,7 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 	if err := f.size.read(&o.Draw, "metrics", len(f.metrics)); err != nil {
 		return nil, o, err
 	}
-	o.Where, err = readWhere(f.where)
+	o.Where, err = compare.ReadWhere(f.where)
 	return format, o, err
 }
 

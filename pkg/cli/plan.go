@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -100,7 +101,7 @@ func (d *detectFlags) change() (float64, error) {
 		}
 		return 0, nil
 	}
-	by, err := fraction(d.by)
+	by, err := compare.ReadShare(d.by)
 	if err != nil || by == 0 || by >= 1 {
 		return 0, usage("--detect %s: want a percentage between 0%% and 100%%, as 5%%", d.by)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
@@ -105,7 +105,7 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if o.All && (len(o.Metrics) > 0 || o.X != "" || o.Series != "") {
 		return usage("--all draws everything: leave it out, or --metric, --x and --series")
 	}
-	if o.Where, err = readWhere(f.where); err != nil {
+	if o.Where, err = compare.ReadWhere(f.where); err != nil {
 		return err
 	}
 	return f.size.read(o, "metric", len(o.Metrics))
@@ -166,7 +166,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		for _, one := range trips {
 			if len(one.Hosts) > 0 {
 				fmt.Fprintf(s.text(), "bus, by way of %s: median round trip %s µs (p99 %s)\n",
-					strings.Join(one.Hosts, " and "), console.Number(one.Median), console.Number(one.P99))
+					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
 			}
 		}
 	}

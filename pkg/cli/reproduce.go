@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/reproduce"
@@ -96,7 +97,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 	error) {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	var sum tally
+	var sum outcome.Tally
 	var runs []reproduce.Run
 	var skipped []string
 	for _, study := range studies {
@@ -119,8 +120,8 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 		d.Add(answer.Note{Text: "in simulation only: " + strings.Join(skipped, ", "), Aside: true,
 			Line: "in simulation only: " + strings.Join(skipped, ", ")})
 	}
-	sum.missed = reproduce.Unexpected(runs)
-	d.End(sum.code(), meaning("reproduce", sum.code()))
+	sum.Missed = reproduce.Unexpected(runs)
+	d.End(sum.Code(), meaning("reproduce", sum.Code()))
 	if f.markdown {
 		reproduce.Page(s.out, runs)
 		return &answer.Document{Exit: d.Exit, Verdict: d.Verdict}, nil
@@ -131,7 +132,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 // runStudy runs the study's experiment into a folder of its own, as bench run does,
 // and judges it. What its trials and verdicts come to adds to sum.
 func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reproduce.Study,
-	sum *tally) (r reproduce.Run, err error) {
+	sum *outcome.Tally) (r reproduce.Run, err error) {
 	settings := []string{"transport=" + f.transport}
 	cut := f.quick && study.Quick != nil
 	switch {
@@ -158,16 +159,16 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	if err != nil {
 		return r, err
 	}
-	o, err := outcomeOf(e, folder.Dir())
+	o, err := outcome.Of(e, folder.Dir())
 	if err != nil {
 		return r, err
 	}
-	for _, text := range o.failures() {
+	for _, text := range o.Failures() {
 		s.say(text)
 	}
-	sum.errors += o.tally.errors
-	sum.violations += o.tally.violations
-	for _, t := range o.violations {
+	sum.Errors += o.Tally.Errors
+	sum.Violations += o.Tally.Violations
+	for _, t := range o.Violations {
 		s.say(fmt.Sprintf("violation: %s; reproduce: %s", t.Reason,
 			program.Command("replay", folder.Dir(), "--trial", strconv.Itoa(t.Trial))))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/tune"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -87,7 +88,7 @@ func (s *streams) tune(f *tuneFlags, args []string) (*answer.Document, error) {
 	}
 	violations := 0
 	f.Run = tune.Runs(options, func(label string, t *results.Trial) {
-		if violations++; violations <= mostTold {
+		if violations++; violations <= outcome.MostTold {
 			s.say(fmt.Sprintf("violation: %s, seed %d: %s", label, t.Seed, t.Reason))
 		}
 	})
