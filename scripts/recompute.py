@@ -752,11 +752,17 @@ class Tally:
                 self.examples[col].append(f"{where}: here {mine}, there {theirs or 'empty'}")
 
 
+def table(answer, name):
+    """The rows of a table of an answer."""
+    return next(t["rows"] for t in answer["tables"] if t["name"] == name)
+
+
 def detector(bench, algorithm, known):
     """Whether an algorithm needs a failure detector."""
     if algorithm not in known:
         out = subprocess.run([bench, "describe", algorithm, "--json"], capture_output=True, check=True).stdout
-        known[algorithm] = any(n["name"] == "detector" and n["value"] != "none" for n in json.loads(out)["needs"])
+        known[algorithm] = any(n["name"] == "detector" and n["value"] != "none" 
+                               for n in table(json.loads(out), "needs"))
     return known[algorithm]
 
 
@@ -769,8 +775,7 @@ def check_run(bench, d, tally):
     count = 0
     plan = json.loads(subprocess.run([bench, "plan", os.path.join(d, "config.resolved.yaml"), "--json"],
                                      capture_output=True, check=True).stdout)
-    periods = {str(c["cell"]): (c.get("period_ms") or 0) * MS for t in plan["tables"] if t["name"] == "cells"
-               for c in t["rows"]}
+    periods = {str(c["cell"]): (c.get("period_ms") or 0) * MS for c in table(plan, "cells")}
     needs = {}
     for row in rows:
         path = os.path.join(d, "traces", f"trial-{row['trial']}.ndjson")

@@ -117,7 +117,7 @@ type Table struct {
 	// rows, the last ones, and fold all of them.
 	Newest int
 	Urgent []int // of a list, the rows that pages show; nil: any
-	Main      bool   // it is what formats of one table have; none is: the first
+	Main   bool  // it is what formats of one table have; none is: the first
 	// Fold is the title of a table of details, which a terminal leaves out and pages fold; "": it is none.
 	Fold  string
 	Below string // lines for people below it, where it is folded

@@ -20,7 +20,7 @@ import (
 const timeOut = 50 * time.Millisecond
 
 // plan is that of an elector with time-outs of timeOut.
-func plan(t testing.TB, id string, set ...string) *harness.Plan {
+func planned(t testing.TB, id string, set ...string) *harness.Plan {
 	t.Helper()
 	set = append(set, "network.latency=1ms", "scenario={kind: script, leader: 1, until: 1s, events: []}")
 	e, err := experiment.Build([]string{id}, "3", experiment.Overrides{Transport: "sim", Set: set})
@@ -49,7 +49,7 @@ func raft(t testing.TB, options ...string) *harness.Plan {
 	for _, o := range options {
 		set = append(set, "params."+o+"=true")
 	}
-	return plan(t, "election/raft", set...)
+	return planned(t, "election/raft", set...)
 }
 
 func survey(t testing.TB, p *harness.Plan, graphs []Graph, o Options) []Entry {
@@ -107,9 +107,9 @@ func TestRules(t *testing.T) {
 	}{
 		"raft, pre-vote and check-quorum": {raft(t, "pre_vote", "check_quorum"), (*Graph).QuorumConnected},
 		"raft, pre-vote":                  {raft(t, "pre_vote"), unheard},
-		"ble, announced": {plan(t, "election/ble", "params.hb_delay=50ms", "params.announce=true"),
+		"ble, announced": {planned(t, "election/ble", "params.hb_delay=50ms", "params.announce=true"),
 			(*Graph).QuorumConnected},
-		"ble, happy": {plan(t, "election/ble", "params.hb_delay=50ms", "params.rule=happy"), (*Graph).QuorumConnected},
+		"ble, happy": {planned(t, "election/ble", "params.hb_delay=50ms", "params.rule=happy"), (*Graph).QuorumConnected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,8 +132,8 @@ func TestRules(t *testing.T) {
 func TestNobody(t *testing.T) {
 	t.Parallel()
 	detector := "detector={kind: heartbeat, interval: 10ms, timeout: 50ms}"
-	for _, p := range []*harness.Plan{raft(t), plan(t, "election/multi-paxos", detector),
-		plan(t, "election/bully-quorum", detector)} {
+	for _, p := range []*harness.Plan{raft(t), planned(t, "election/multi-paxos", detector),
+		planned(t, "election/bully-quorum", detector)} {
 		for _, service := range []algo.Service{algo.Led, algo.Served} {
 			for _, e := range survey(t, p, All(4, false), Options{Service: service, Seeds: 1, Seed: 1, Workers: 2}) {
 				switch quorum := e.Graph.QuorumConnected(); {
@@ -198,7 +198,7 @@ func TestSurvey_Lockstep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paxos := plan(t, "election/multi-paxos", "detector={kind: heartbeat, interval: 10ms, timeout: 50ms}")
+	paxos := planned(t, "election/multi-paxos", "detector={kind: heartbeat, interval: 10ms, timeout: 50ms}")
 	for lockstep, want := range map[bool]Class{false: Serves, true: Flaps} {
 		e := survey(t, paxos, []Graph{g}, Options{Service: algo.Led, Seeds: 8, Seed: 1, Lockstep: lockstep})[0]
 		if e.Class() != want {
@@ -230,7 +230,7 @@ func (greedy) Receive(algo.Env, algo.ID, algo.Message) {}
 // the experiment is beyond the model.
 func TestSurvey_Broken(t *testing.T) {
 	t.Parallel()
-	p := plan(t, "election/test-greedy")
+	p := planned(t, "election/test-greedy")
 	o := Options{Service: algo.Led, Seeds: 3, Seed: 1, TimeOut: timeOut}
 	for inModel, want := range map[bool]int{true: 1, false: 0} {
 		p.InModel = inModel

@@ -5,34 +5,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-// Number is v with about four significant digits, "n/a" if there is none, and with
-// an exponent only where no metric of a sane run is.
-func Number(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "n/a"
-	}
-	if math.Abs(v) >= 1e15 {
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	}
-	decimals := 3
-	for limit := 10.0; decimals > 0 && math.Abs(v) >= limit; limit *= 10 {
-		decimals--
-	}
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	if text == "-0" {
-		return "0"
-	}
-	return text
-}
+// Number is a figure for people.
+var Number = console.Number
 
 // Percent is a change as a percentage with its sign.
 func Percent(fraction float64) string {

@@ -122,8 +122,8 @@ func Write(path string, text []byte) error {
 	return os.Rename(file.Name(), path)
 }
 
-// WriteNew makes a file that is not there yet, else the error is fs.ErrExist.
-func WriteNew(path string, text []byte) error {
+// Create makes a file that is not there yet, else the error is fs.ErrExist.
+func Create(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

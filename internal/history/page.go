@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 )
 
 //go:embed page.html
@@ -87,7 +87,7 @@ func number(v *float64) string {
 	if v == nil {
 		return "none"
 	}
-	return compare.Number(*v)
+	return console.Number(*v)
 }
 
 // A row is a series on the page.

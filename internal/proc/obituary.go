@@ -3,9 +3,9 @@ package proc
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/conclave-bench/conclave/internal/text"
 )
 
 // Obituary says how a child ended that runs code of plugins, and whether the plugin
@@ -42,18 +42,12 @@ func obituary(exit ExitStatus, stderr string) (why string, plugin bool) {
 
 var (
 	// lastWords is what Go says first when a program fails.
-	lastWords = lazy(
+	lastWords = text.Lazy(
 		`(?m)^(panic: |fatal error: |runtime: goroutine stack exceeds|SIG[A-Z]+: )(.*)$`)
 	// machineFaults are failures that no code of a plugin brings about.
-	machineFaults = lazy(`failed to create new OS thread|newosproc|pthread_create failed`)
-	frames        = lazy(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go:\d+)`)
+	machineFaults = text.Lazy(`failed to create new OS thread|newosproc|pthread_create failed`)
+	frames        = text.Lazy(`(?m)^(\S.*)\(.*\)\n\t(\S+\.go:\d+)`)
 )
-
-// lazy compiles a pattern when it is first used: this package is linked into
-// every node process, and a node's start is measured time.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // lastSaid is what Go said when the program failed, and where: the same on every run,
 // unlike the stack behind it.

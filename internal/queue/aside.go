@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/text"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
@@ -34,13 +34,7 @@ func asideOf(subject string) string {
 
 // Printable is a text that somebody else has sent, on one line of bounded length.
 func Printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-	return fmt.Sprintf("%.*s", mostWhy, s)
+	return fmt.Sprintf("%.*s", mostWhy, text.Printable(s))
 }
 
 // aside takes a message of no use out of the queue, and keeps it where it can be looked at. One

@@ -16,7 +16,7 @@ import (
 )
 
 // plan is that of an experiment in simulation.
-func plan(t testing.TB, algorithm, nodes string, set ...string) *harness.Plan {
+func planned(t testing.TB, algorithm, nodes string, set ...string) *harness.Plan {
 	t.Helper()
 	e, err := experiment.Build([]string{algorithm}, nodes, experiment.Overrides{Transport: "sim", Set: set})
 	if err != nil {
@@ -28,7 +28,7 @@ func plan(t testing.TB, algorithm, nodes string, set ...string) *harness.Plan {
 // longTimeOuts is Raft with three servers and so long time-outs that the outage after k split votes is
 // over before k+1.7 of them: the rounds do not overlap.
 func longTimeOuts(t testing.TB) *harness.Plan {
-	return plan(t, "election/raft", "3", "scenario.kind=leader-crash", "network.latency=10ms",
+	return planned(t, "election/raft", "3", "scenario.kind=leader-crash", "network.latency=10ms",
 		"params.heartbeat=75ms", "params.t_election=2s",
 		"params.t_election_spread=100ms")
 }
@@ -99,7 +99,7 @@ func TestOutages_SplitVotes(t *testing.T) {
 // TestOutages_Crude: plain simulation gives the same where it can.
 func TestOutages_Crude(t *testing.T) {
 	t.Parallel()
-	p := plan(t, "election/raft", "5", "scenario.kind=leader-crash", "network.latency=10ms",
+	p := planned(t, "election/raft", "5", "scenario.kind=leader-crash", "network.latency=10ms",
 		"params.heartbeat=75ms", "params.t_election=150ms",
 		"params.t_election_spread=60ms")
 	const bound = 500 * time.Millisecond
@@ -169,7 +169,7 @@ func TestOutages_Replay(t *testing.T) {
 func TestOutages_ForEver(t *testing.T) {
 	t.Parallel()
 	// Constant delays and no randomness: all ask at once, and vote for themselves.
-	p := plan(t, "election/raft", "4", "scenario.kind=leader-crash", "network.latency=10ms",
+	p := planned(t, "election/raft", "4", "scenario.kind=leader-crash", "network.latency=10ms",
 		"params.heartbeat=75ms", "params.t_election=150ms",
 		"params.t_election_spread=0s")
 	r, err := Split(context.Background(), Outages(p, 10*time.Second), Options{Beyond: []float64{1e9, 1e10}, Paths: 10,
@@ -188,12 +188,12 @@ func TestOutages_ForEver(t *testing.T) {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	for algorithm, want := range map[string]string{"election/raft": "t_election", "election/bully": "detector.timeout"} {
-		name, d := Patience(plan(t, algorithm, "3", "scenario.kind=leader-crash", "detector.kind=heartbeat"))
+		name, d := Patience(planned(t, algorithm, "3", "scenario.kind=leader-crash", "detector.kind=heartbeat"))
 		if name != want || d <= 0 {
 			t.Errorf("%s: %s %v, want %s", algorithm, name, d, want)
 		}
 	}
-	if name, d := Patience(plan(t, "election/bully", "3", "detector.kind=perfect")); name != "" || d != 0 {
+	if name, d := Patience(planned(t, "election/bully", "3", "detector.kind=perfect")); name != "" || d != 0 {
 		t.Errorf("perfect: %s %v", name, d)
 	}
 }
@@ -201,9 +201,9 @@ func TestPatience(t *testing.T) {
 // TestRefuse: what has no outages of its own is refused, with a remedy.
 func TestRefuse(t *testing.T) {
 	t.Parallel()
-	churn := plan(t, "election/raft", "3")
+	churn := planned(t, "election/raft", "3")
 	churn.Scenario.Kind = harness.Churn
-	mutex := plan(t, "mutex/central", "3", "scenario.kind=burst")
+	mutex := planned(t, "mutex/central", "3", "scenario.kind=burst")
 	for want, p := range map[string]*harness.Plan{
 		"scenario.kind churn: a trial is followed until its outage is over; write scenario: {kind: leader-crash} or {kind: cold-start}": churn,
 		"mutex/central has no leader": mutex,

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -100,10 +101,10 @@ func (b *builder) restricted() {
 			doubt := stats.Doubtful(r.Mean, b.groups[i].Doubt(metric.Named(s.Metric)))
 			row := RestrictedRow{Cell: b.Cells[i].Number, Name: b.cellName(i), Metric: s.Metric, N: s.N,
 				Censored: s.Censored, Interval: "n/a",
-				Mean:    compare.Number(r.Mean) + b.legend.Mark(doubt),
-				Horizon: compare.Number(r.To)}
+				Mean:    console.Number(r.Mean) + b.legend.Mark(doubt),
+				Horizon: console.Number(r.To)}
 			if !math.IsNaN(r.Low) {
-				row.Interval = compare.Number(r.Low) + ", " + compare.Number(r.High)
+				row.Interval = console.Number(r.Low) + ", " + console.Number(r.High)
 			}
 			b.Restricted = append(b.Restricted, row)
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -110,8 +110,8 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		near, err := strconv.ParseFloat(strings.Trim(string(b), "[]"), 64)
-		if err != nil || compare.Number(near) != compare.Number(v) {
-			t.Errorf("%v is in the page as %s, and shown as %s, want %s: %v", v, b, compare.Number(near), compare.Number(v), err)
+		if err != nil || console.Number(near) != console.Number(v) {
+			t.Errorf("%v is in the page as %s, and shown as %s, want %s: %v", v, b, console.Number(near), console.Number(v), err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -53,7 +54,7 @@ func (b *builder) tails() error {
 					tail.Doubt = g.Doubt(m)
 					row.N, row.Trials = compare.TailN(&tail), tail.Groups
 					row.Tails = append(row.Tails,
-						TailFigure{b.legend.Tail(&tail), compare.Number(tail.Effect)})
+						TailFigure{b.legend.Tail(&tail), console.Number(tail.Effect)})
 				}
 				switch {
 				case row.Trials == 0:

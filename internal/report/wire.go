@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -110,7 +111,7 @@ func (f figures) MarshalJSON() ([]byte, error) {
 			text := ""
 			for digits := 6; digits <= 17; digits++ {
 				text = strconv.FormatFloat(v, 'g', digits, 64)
-				if near, _ := strconv.ParseFloat(text, 64); compare.Number(near) == compare.Number(v) {
+				if near, _ := strconv.ParseFloat(text, 64); console.Number(near) == console.Number(v) {
 					break
 				}
 			}

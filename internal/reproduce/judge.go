@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -194,7 +194,7 @@ func figure(v float64) string {
 	if math.IsNaN(v) {
 		return "..."
 	}
-	return compare.Number(v)
+	return console.Number(v)
 }
 
 // String is an estimate as a table has it: a figure with its interval, or what all

@@ -1,14 +1,10 @@
 package tune
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
-	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/internal/console"
 )
 
 // The outcomes for an algorithm.
@@ -36,7 +32,7 @@ func (r *Result) Why(o *Options) string {
 		return ""
 	case Unknown:
 		return fmt.Sprintf("cannot be decided in %s hours of quiet running; give --hours %s",
-			compare.Number(o.Hours), compare.Number(round(1.05*r.Needs)))
+			console.Number(o.Hours), console.Number(round(1.05*r.Needs)))
 	}
 	best := -1
 	for i := range r.Points {
@@ -50,8 +46,8 @@ func (r *Result) Why(o *Options) string {
 	}
 	p := &r.Points[best]
 	return fmt.Sprintf("not reachable in the range: at least %s [%s, %s] false elections per hour, with %s; "+
-		"give a larger --span or --budget", compare.Number(p.Rate), compare.Number(p.RateLow),
-		compare.Number(p.RateHigh), p.Settings)
+		"give a larger --span or --budget", console.Number(p.Rate), console.Number(p.RateLow),
+		console.Number(p.RateHigh), p.Settings)
 }
 
 // wider is what else than the span makes a search wider.
@@ -83,40 +79,3 @@ func (r *Result) Dropped() string {
 
 // mostNamed is how many settings are named that were dropped.
 const mostNamed = 5
-
-// csvColumns are those of tune.csv.
-var csvColumns = []string{"label", "algorithm", "settings", "in_model", "verdict", "front", "chosen",
-	"downtime_ms", "downtime_low", "downtime_high", "n", "censored",
-	"quiet_hours", "false_elections", "dispersion", "false_elections_per_hour", "false_elections_low",
-	"false_elections_high", "mistake_duration_ms", "mistake_recurrence_ms", "query_accuracy",
-	"messages_per_s", "detector_messages_per_s"}
-
-// CSV has a row for every setting that was measured. docs/tuning.md says what its columns are.
-func CSV(found []Result) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	if err := w.Write(csvColumns); err != nil {
-		return nil, err
-	}
-	for i := range found {
-		r := &found[i]
-		for j := range r.Points {
-			p := &r.Points[j]
-			row := []string{r.Label, r.Algorithm, p.Settings, strconv.FormatBool(p.InModel),
-				string(p.Verdict), strconv.FormatBool(p.Front), strconv.FormatBool(j == r.Best)}
-			number := func(values ...float64) {
-				for _, v := range values {
-					row = append(row, results.Number(v))
-				}
-			}
-			number(p.Downtime, p.Low, p.High, float64(p.N), float64(p.Censored), p.Hours, float64(p.Mistakes),
-				p.Dispersion, p.Rate, p.RateLow, p.RateHigh, p.Duration, p.Recurrence, p.Accuracy, p.Messages,
-				p.Heartbeats)
-			if err := w.Write(row); err != nil {
-				return nil, err
-			}
-		}
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
-}

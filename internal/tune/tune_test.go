@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -18,7 +20,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
-
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
@@ -427,4 +428,13 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Errorf("a base at the edge of what is allowed: %v", err)
 	}
+}
+
+// CSV is the file with all settings.
+func CSV(found []Result) ([]byte, error) {
+	var b bytes.Buffer
+	d := answer.New("tune", "")
+	addSettings(d, found)
+	err := answer.Named("csv").Write(&b, d)
+	return b.Bytes(), err
 }

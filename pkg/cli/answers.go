@@ -2,12 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/outcome"
 )
 
 // writeDocument writes a document to a file, beside what the command prints.
@@ -75,4 +78,30 @@ func (s *streams) answering(c *cobra.Command,
 		return nil
 	}
 	return c
+}
+
+// progressOf tells people who wait how far the parts of a search have come, in units of that name.
+func (s *streams) progressOf(unit string) func(part string, done, all int) {
+	var part string
+	var begun time.Time
+	var told time.Duration
+	return func(name string, done, all int) {
+		if name != part {
+			part, begun, told = name, time.Now(), 0
+		}
+		if elapsed := time.Since(begun); elapsed-told >= pauseAfter(elapsed) {
+			told = elapsed
+			fmt.Fprintf(s.aside(), "%s: %s %d of %d\n", name, unit, done, all)
+		}
+	}
+}
+
+// violations says which promises were broken, and where, of the first of them.
+func (s *streams) violations() func(where, text string) {
+	told := 0
+	return func(where, text string) {
+		if told++; told <= outcome.MostTold {
+			s.say(fmt.Sprintf("violation: %s: %s", where, text))
+		}
+	}
 }

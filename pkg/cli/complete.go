@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -17,9 +18,6 @@ import (
 // A completion says what can stand in a word that begins like toComplete.
 type completion = func(c *cobra.Command, args []string, toComplete string) (
 	[]string, cobra.ShellCompDirective)
-
-// extensions are those of experiment files.
-var extensions = []string{"yaml", "yml", "toml", "json"}
 
 // complete tells the shell what can follow each command and flag that does not say
 // so itself: by what their usage calls it.
@@ -66,7 +64,7 @@ func argumentsCalled(names string) completion {
 		}
 		switch words[min(len(args), len(words)-1)] {
 		case "[FILE]":
-			return extensions, cobra.ShellCompDirectiveFilterFileExt
+			return experiment.Extensions(), cobra.ShellCompDirectiveFilterFileExt
 		case "ID", "ID...":
 			return algorithmsLike(toComplete, nil), cobra.ShellCompDirectiveNoFileComp
 		case "DIR", "BASE", "NEW", "DIR...", "[DIR]":
@@ -113,7 +111,7 @@ func described(word, doc string) string { return word + "\t" + doc }
 func algorithmsLike(start string, chosen []string) (out []string) {
 	problem := algo.Problem("")
 	for _, name := range chosen {
-		if found := named(name); len(found) == 1 {
+		if found := catalog.Named(name); len(found) == 1 {
 			problem = found[0].Problem
 		}
 	}

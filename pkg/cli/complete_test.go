@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
 // completed asks as the shell does what can stand in the last of the words.
@@ -59,8 +62,8 @@ func TestComplete(t *testing.T) {
 		{"plan --transport _", words, []string{"nats", "sim"}},
 		{"run --progress _", words, progressModes},
 		{"compare --format _", words, []string{"text", "json", "csv", "markdown", "latex", "junit", "html"}},
-		{"run _", kinds, extensions},
-		{"plan _", kinds, extensions},
+		{"run _", kinds, experiment.Extensions()},
+		{"plan _", kinds, experiment.Extensions()},
 		{"run a.yaml _", words, nil},
 		{"run --resume _", folders, nil},
 		{"run --out _", folders, nil},
@@ -69,7 +72,7 @@ func TestComplete(t *testing.T) {
 		{"replay results/x --trial _", words, nil},
 		{"verify bully --cases _", files, nil},
 		{"schema _", words, nil},
-		{"list _", words, familyNames()},
+		{"list _", words, catalog.Families()},
 		{"serve _", folders, nil},
 		{"serve results _", words, nil},
 		{"serve --port _", words, nil},

@@ -15,16 +15,23 @@ func TestPlan_Detect(t *testing.T) {
 	has(t, r.out, "30 simulated repetitions", "repetitions: planned 7, needed ", "exact: counts")
 
 	bench(t, "run", file, "--out", "pilot", "--set", "repetitions=12", "--set", "sweep=[{vary: nodes, over: [3]}]").want(t, Good)
+	var d struct {
+		Tests   int      `json:"detect_tests"`
+		Pilot   string   `json:"detect_pilot"`
+		Needed  int      `json:"detect_needed"`
+		Without []string `json:"detect_not_in_pilot"`
+		Needs   []struct{ N, Pairs, Ranks int }
+	}
 	text := bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%", "--pilot", "pilot/small", "--metrics", "downtime_ms", "--json").
 		want(t, Good).out
-	d := must(answer.Decode([]byte(text)))
-	needs := d.Table("needs")
-	if len(needs) != 2 || d.Facts["pilot"] != "the run in pilot/small" || d.Facts["tests"] != 2. ||
-		d.Facts["needed"] != needs[0]["ranks"] || needs[0]["pairs"] != 0. || needs[0]["n"] != 12. {
+	if err := answer.Unmarshal([]byte(text), &d); err != nil || d.Pilot != "the run in pilot/small" {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if len(d.Needs) != 2 || d.Tests != 2 || d.Needed != d.Needs[0].Ranks || d.Needs[0].Pairs != 0 || d.Needs[0].N != 12 {
 		t.Errorf("%+v", d)
 	}
-	if without := d.Facts["not_in_pilot"]; len(without.([]any)) != 6 { // of 8 cells
-		t.Errorf("not in the pilot: %q", without)
+	if len(d.Without) != 6 { // of 8 cells
+		t.Errorf("not in the pilot: %q", d.Without)
 	}
 	has(t, bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%").want(t, Good).out, "careful: a simulated pilot")
 	for _, c := range [][]string{

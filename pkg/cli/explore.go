@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/explore/search"
 )
@@ -57,7 +58,7 @@ instead, up to equal states, and prints how many there are.
 		if len(args) != 1 {
 			return nil, usage("bench explore: %d algorithms, want one (\"bench list\" shows all)", len(args))
 		}
-		alg, err := find(args[0])
+		alg, err := catalog.Find(args[0])
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func (s *streams) initCommand() *cobra.Command {
 }
 
 func (s *streams) writeTemplate(path string, force bool) error {
-	write := files.WriteNew
+	write := files.Create
 	if force {
 		write = func(path string, text []byte) error { return os.WriteFile(path, text, 0o644) }
 	}

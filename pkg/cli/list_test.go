@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/catalog"
 )
 
 // TestList_Families: each family is a part of the whole list, in both forms; the shell
@@ -13,7 +14,7 @@ func TestList_Families(t *testing.T) {
 	whole := bench(t, "list").want(t, Good).out
 	narrow(t, whole)
 	left := whole
-	for _, name := range familyNames() {
+	for _, name := range catalog.Families() {
 		part := bench(t, "list", name).want(t, Good).out
 		if len(part) < 100 || !strings.Contains(left, part) {
 			t.Errorf("%s is no part of the list:\n%s", name, part)

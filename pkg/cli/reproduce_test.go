@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 const studied = `
@@ -70,13 +72,22 @@ func TestReproduce(t *testing.T) {
 	has(t, md.out, "# Published statements", "\n## small\n", "| nodes=4 | at most N = 4 | exactly N²-N-1 = 11 | 11 | 1 | refuted |\n")
 	latest(t, "elsewhere", "small")
 
-	var reports []studyReport
+	var report struct {
+		Studies  []struct{ Study string }
+		Verdicts []struct {
+			Verdict  string
+			OfTheory string `json:"verdict_on_theory"`
+			Expected bool
+			Measured struct{ Value float64 }
+			Stated   float64
+		}
+	}
 	text := bench(t, "reproduce", "--papers", papers, "--json").want(t, Good).out
-	if err := json.Unmarshal([]byte(text), &reports); err != nil || len(reports) != 1 || len(reports[0].Rows) != 2 {
+	if err := answer.Unmarshal([]byte(text), &report); err != nil || len(report.Studies) != 1 || len(report.Verdicts) != 2 {
 		t.Fatalf("JSON: %v\n%s", err, text)
 	}
-	row := reports[0].Rows[1]
-	if row.Verdict != "refuted" || row.OfTheory != "holds" || !row.Expected || *row.Measured != 11 || *row.Stated != 4 {
+	row := report.Verdicts[1]
+	if row.Verdict != "refuted" || row.OfTheory != "holds" || !row.Expected || row.Measured.Value != 11 || row.Stated != 4 {
 		t.Errorf("JSON: %+v", row)
 	}
 	has(t, bench(t, "reproduce", "--papers", papers, "--list").want(t, Good).out, "small", "sim, nats", "A. Author")

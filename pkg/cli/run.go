@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/outcome"
+	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -438,17 +439,17 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 		return err
 	}
 	planned, finished := known.Planned(), len(folder.Done())
-	how := howLong(e)
+	how := plan.HowLong(e)
 	if _, all := e.Estimate(); finished > 0 {
-		how = about(time.Duration(float64(all) * float64(planned-finished) / float64(e.Most())))
+		how = plan.About(time.Duration(float64(all) * float64(planned-finished) / float64(e.Most())))
 	}
 	trials := report.Plural(planned, "trial", "trials")
 	if e.Until != nil {
-		trials = between(e.Least(), e.Most()) + " trials"
+		trials = plan.Between(e.Least(), e.Most()) + " trials"
 	}
 	b, w := thisBuild(), s.aside()
 	fmt.Fprintf(w, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
-		report.Plural(len(e.Cells), "cell", "cells"), repetitions(e), trials, how)
+		report.Plural(len(e.Cells), "cell", "cells"), plan.Repetitions(e), trials, how)
 	if e.Shard.Of > 0 {
 		fmt.Fprintf(w, "shard       %v of %d repetitions\n", e.Shard, e.Repetitions)
 	}
@@ -491,7 +492,7 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	if f.quiet {
 		mode = "none"
 	}
-	d, p := designOf(e), s.newProgress(mode)
+	d, p := plan.DesignOf(e), s.newProgress(mode)
 	defer p.close()
 	options, err := programs()
 	if err != nil {
@@ -512,7 +513,7 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 		if now.Final {
 			so.Add(now.Result)
 		}
-		p.tell(&stand{now, d.name(&e.Cells[now.Trial.Cell-1]), so})
+		p.tell(&stand{now, d.Name(&e.Cells[now.Trial.Cell-1]), so})
 	}
 	type ended struct {
 		sum runner.Summary

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -33,6 +33,15 @@ func (f *source) register(c *cobra.Command) {
 	flags.StringVar(&f.nodes, "nodes", "", "with `N` processes, or several as 3,5,9, without FILE")
 }
 
+// simulates makes simulation the transport unless another is named.
+func (f *source) simulates() {
+	if f.transport == "" && !slices.ContainsFunc(f.set, func(set string) bool {
+		return strings.HasPrefix(set, "transport=")
+	}) {
+		f.transport = transport.Sim.Name
+	}
+}
+
 // load makes the experiment.
 func (f *source) load(s *streams, args []string) (*experiment.Experiment, error) {
 	over := experiment.Overrides{Transport: f.transport, Rounds: f.rounds, Set: f.set, Env: s.env}
@@ -47,53 +56,5 @@ func (f *source) load(s *streams, args []string) (*experiment.Experiment, error)
 	case len(f.algorithms) == 0:
 		return nil, usage("no experiment: want FILE or --algorithms (\"bench init\" prints a FILE)")
 	}
-	return experiment.Build(fullNames(f.algorithms), f.nodes, over)
-}
-
-// fullNames puts the problem in front of the names that leave no doubt about it.
-func fullNames(names []string) []string {
-	out := slices.Clone(names)
-	for i, name := range names {
-		if found := named(name); len(found) == 1 {
-			out[i] = found[0].ID
-		}
-	}
-	return out
-}
-
-// named is every algorithm of that name, or the one of that ID.
-func named(name string) (found []*algo.Algorithm) {
-	for _, a := range algo.All() {
-		if a.ID == name || a.Spec.Name == name {
-			found = append(found, a)
-		}
-	}
-	return found
-}
-
-// find is the algorithm of that ID, or of that name if only one has it.
-func find(name string) (*algo.Algorithm, error) {
-	found := named(name)
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, usage("unknown algorithm %q%s (\"bench list\" shows all)", name, similar(name))
-	}
-	return nil, usage("algorithm %q is both %s and %s; write one of them in full", name,
-		found[0].ID, found[1].ID)
-}
-
-func similar(name string) string {
-	var ids, names []string
-	for _, a := range algo.All() {
-		ids, names = append(ids, a.ID), append(names, a.Spec.Name)
-	}
-	if hint := algo.Hint(name, ids); hint != "" {
-		return hint
-	}
-	if near := algo.Nearest(name[strings.LastIndexByte(name, '/')+1:], names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", ids[slices.Index(names, near)])
-	}
-	return ""
+	return experiment.Build(catalog.FullNames(f.algorithms), f.nodes, over)
 }

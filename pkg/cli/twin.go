@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -138,7 +139,7 @@ func twinOf(path string, e *experiment.Experiment, costs string, more int) (*exp
 
 // addTwins adds a row for each metric of a cell of which enough is known.
 func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) {
-	design, t := designOf(e), d.Table("twins",
+	design, t := plan.DesignOf(e), d.Table("twins",
 		answer.Column{Name: "cell", Kind: answer.Words},
 		answer.Column{Name: "metric", Kind: answer.Words},
 		answer.Column{Name: "n", Kind: answer.Count},
@@ -174,7 +175,7 @@ func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Me
 			if v.Used {
 				with, width = interval(v.Adjusted, v.Narrowed), number(v.Narrowed/v.Half, "%.2f")
 			}
-			t.Row(design.name(&e.Cells[c]), m.Name, len(p.values), interval(v.Mean, v.Half),
+			t.Row(design.Name(&e.Cells[c]), m.Name, len(p.values), interval(v.Mean, v.Half),
 				number(twins, "%.4g"), correlation, with, width)
 		}
 	}

@@ -21,15 +21,22 @@ var until = strings.NewReplacer("name: small", "name: until",
 func TestPlan_Until(t *testing.T) {
 	path := write(t, "until.yaml", until)
 	golden(t, "plan-until.txt", bench(t, "plan", path).want(t, Good).out)
-	d := must(answer.Decode([]byte(bench(t, "plan", path, "--json").want(t, Good).out)))
-	for name, want := range map[string]any{"repetitions": 20., "min_repetitions": 6., "trials": 160., "min_trials": 48.,
-		"until": "election_ms", "until_ci": 0.015, "until_anytime": false} {
-		if d.Facts[name] != want {
-			t.Errorf("%s: %v, want %v", name, d.Facts[name], want)
-		}
+	var r struct {
+		Repetitions, Trials int
+		Fewest              int     `json:"min_repetitions"`
+		LeastTrials         int     `json:"min_trials"`
+		LeastS              float64 `json:"min_estimate_s"`
+		EstimateS           float64 `json:"estimate_s"`
+		Metric              string  `json:"until_metric"`
+		CI                  float64 `json:"until_ci"`
+		Anytime             bool    `json:"until_anytime"`
 	}
-	if d.Facts["min_estimate_s"].(float64) > d.Facts["estimate_s"].(float64) {
-		t.Errorf("plan: %v", d.Facts)
+	if err := answer.Unmarshal([]byte(bench(t, "plan", path, "--json").want(t, Good).out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Repetitions != 20 || r.Fewest != 6 || r.Trials != 160 || r.LeastTrials != 48 ||
+		r.LeastS > r.EstimateS || r.Metric != "election_ms" || r.CI != 0.015 || r.Anytime {
+		t.Errorf("plan: %+v", r)
 	}
 }
 

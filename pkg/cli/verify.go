@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/conform"
 )
 
@@ -40,7 +41,7 @@ only the algorithm's own tests can check what a case expects.`,
 		if schedules < 1 {
 			return nil, usage("bench verify: --schedules %d, want 1 or more", schedules)
 		}
-		alg, err := find(args[0])
+		alg, err := catalog.Find(args[0])
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/conclave-bench/conclave/internal/text"
 )
 
 // A Layer is a source of values; each prevails over those before it.
@@ -108,7 +109,7 @@ type Diagnostics struct {
 // mend it.
 func (d *Diagnostics) Add(at Place, key, format string, args ...any) {
 	d.count++
-	m := Mistake{printable(at.Source), at.Line, Clip(key), printable(fmt.Sprintf(format, args...))}
+	m := Mistake{text.Printable(at.Source), at.Line, Clip(key), text.Printable(fmt.Sprintf(format, args...))}
 	if d.seen == nil {
 		d.seen = map[Mistake]bool{}
 	}
@@ -155,19 +156,9 @@ func (d *Diagnostics) Err() error {
 
 // Clip is s for a message: not long, and printable.
 func Clip(s string) string {
-	s = printable(s)
+	s = text.Printable(s)
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:57]) + "..."
 	}
 	return s
-}
-
-// printable is s without anything that a terminal would act on.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/text"
 )
 
 // A Type says how values of the Go type T are written in a configuration. The
@@ -242,7 +244,7 @@ func Vanishes(text string, f float64) bool {
 
 const percentPattern = `^(100|[1-9][0-9]?(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*)%$`
 
-var percentRule = lazy(percentPattern)
+var percentRule = text.Lazy(percentPattern)
 
 // Fraction is a Share, or 0.
 func Fraction() Type[float64] {
@@ -292,7 +294,7 @@ func Share() Type[float64] {
 
 const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`
 
-var durationRule = lazy(durationPattern)
+var durationRule = text.Lazy(durationPattern)
 
 // Duration is a duration within bounds, which are at least 0; it has a unit.
 func Duration(lo, hi time.Duration) Type[time.Duration] {

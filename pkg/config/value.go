@@ -2,14 +2,14 @@ package config
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/conclave-bench/conclave/internal/text"
 )
 
 // Kind is the form of a Value.
@@ -223,18 +223,12 @@ func plainValue(text string) any {
 	return v
 }
 
-// lazy compiles a pattern when it is first used: who never reads a configuration
-// does not pay for it at its start.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 func isNumber(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil
 }
 
-var decimal = lazy(`^[+-]?(0|[1-9][0-9]*)$`)
+var decimal = text.Lazy(`^[+-]?(0|[1-9][0-9]*)$`)
 
 // IsDecimal says whether s is a whole number in plain decimal digits.
 func IsDecimal(s string) bool { return decimal().MatchString(s) }

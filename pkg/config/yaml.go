@@ -9,13 +9,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/conclave-bench/conclave/internal/text"
 )
 
 // behind is how the parser's own mistakes begin, which count lines from 0; those
 // of the scanner count from 1.
-var behind = lazy(`^did not find expected (key|node|'|,|<)`)
+var behind = text.Lazy(`^did not find expected (key|node|'|,|<)`)
 
-var yamlLine = lazy(`^yaml: (?:line (\d+): )?`)
+var yamlLine = text.Lazy(`^yaml: (?:line (\d+): )?`)
 
 // readYAML parses YAML, and so JSON. Nil if there is nothing in it, or nothing
 // that can be read.

@@ -135,3 +135,6 @@ func reason(err error) error {
 	}
 	return err
 }
+
+// Extensions are those of experiment files.
+func Extensions() []string { return []string{"yaml", "yml", "toml", "json"} }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/text"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -53,7 +54,7 @@ func hostsType() config.Type[hosts] {
 // HostName is the type of a host's name. Results join names by a plus.
 func HostName() config.Type[string] {
 	const pattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
-	rule := lazy(pattern)
+	rule := text.Lazy(pattern)
 	return config.Words("the name of a host", func(s string) string {
 		if rule().MatchString(s) {
 			return ""

@@ -2,12 +2,11 @@ package experiment
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/text"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -22,20 +21,14 @@ const (
 const namePattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
 
 var (
-	nameRule = lazy(namePattern)
+	nameRule = text.Lazy(namePattern)
 	// reserved names cannot be folders on every machine.
-	reserved = lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
+	reserved = text.Lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
 )
 
 // inFloat is a type of whole numbers, or of durations, as the declarations hold them.
 func inFloat[T ~int64](t config.Type[T]) config.Type[float64] {
 	return config.As(t, func(x T) float64 { return float64(x) }, func(f float64) T { return T(f) })
-}
-
-// lazy compiles a pattern when it is first used: this package is linked into
-// every node process, and a node's start is measured time.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // nameType is the name of an experiment, or a label.

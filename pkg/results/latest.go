@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/text"
 )
 
 // The name that stands for the newest run of an experiment: a symbolic link,
@@ -54,7 +55,7 @@ func makeShard(dir string) error {
 func runID(at time.Time) string { return at.UTC().Format("20060102-150405") }
 
 // runRule is what the ids of runs look like.
-var runRule = lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
+var runRule = text.Lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
 
 // free says whether a run may be put into experiment: whatever stands in the place of
 // latest is ours, and the folder is where its name says.

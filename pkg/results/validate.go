@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/text"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -12,8 +13,8 @@ import (
 // Names of experiments become folders, and those of columns become identifiers
 // in the languages that read the tables.
 var (
-	nameRule   = lazy(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-	columnRule = lazy(`^[a-z][a-z0-9_]{0,63}$`)
+	nameRule   = text.Lazy(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	columnRule = text.Lazy(`^[a-z][a-z0-9_]{0,63}$`)
 )
 
 // The columns of the tables. In trials.csv identity stands before the design, and

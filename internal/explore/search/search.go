@@ -313,7 +313,7 @@ func (q *Request) save(name string, find interface{ File() ([]byte, error) }) (s
 				path = fmt.Sprintf("%s-%d.yaml", name, number)
 			}
 		}
-		err := files.WriteNew(path, text)
+		err := files.Create(path, text)
 		if errors.Is(err, fs.ErrExist) && q.Out == "" {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -133,7 +134,7 @@ func operationsMarkdown(s *selection) ([]File, error) {
 		first := &r.tails[0]
 		row = append(row, r.of.Name, compare.TailN(first), strconv.Itoa(first.Groups))
 		for _, i := range shownTails {
-			row = append(row, legend.Tail(&r.tails[i]), compare.Number(r.tails[i].Effect))
+			row = append(row, legend.Tail(&r.tails[i]), console.Number(r.tails[i].Effect))
 		}
 		table = append(table, row)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -201,7 +202,7 @@ func (v *liveView) draw(main []stats.Summary) {
 	if low > high {
 		return
 	}
-	v.Low, v.High = compare.Number(low), compare.Number(high)
+	v.Low, v.High = console.Number(low), console.Number(high)
 	at := func(x float64) float64 {
 		if high == low {
 			return 50

@@ -100,6 +100,11 @@ func TestTarget(t *testing.T) {
 		}
 	}
 
+	// Priority 0 never stands, not even where nobody has another.
+	z := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, ranks("target", 0, 0, 0))
+	z.Expires("election", skips)
+	z.Expires("election", skips)
+
 	// Below 50 it falls by decay_gap, and never below 1.
 	given := ranks("target", 1, 30, 7)
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, given)
@@ -109,6 +114,8 @@ func TestTarget(t *testing.T) {
 	r.Expires("election", stands) // 1
 	r.Hears(2, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>2 election+ leader=2/1")
 	r.Expires("election", "leader=0/0 election+") // 30 again
+	r.Expires("election", skips)                  // it followed nobody any more
+	r.Hears(2, raft.AppendEntries{Term: 1}, "APPEND_REPLY{1}>2 election+ leader=2/1")
 	given["decay_gap"] = int64(29)
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, given)
 	r.Expires("election", skips)
@@ -228,6 +235,50 @@ func TestTicks(t *testing.T) {
 	got := set(l, 5*ms, algotest.Hear(2, raft.VoteReply{Term: 1, OK: true}))
 	if got["heartbeat"] != 20*ms || got["quorum"] != 30*ms {
 		t.Errorf("a leader's timers expire at %v", got)
+	}
+}
+
+// TestTicks_Drawn: who becomes a follower draws a time-out of its own, whatever it was before.
+func TestTicks_Drawn(t *testing.T) {
+	t.Parallel()
+	given := params{"tick": 10 * ms, "t_election": 35 * ms, "t_election_spread": 400 * ms, "check_quorum": true,
+		"t_quorum": 30 * ms}
+	for name, falls := range map[string]func(*algo.Stepper, uint64) []algo.Effect{
+		"hears a leader of its term": func(s *algo.Stepper, term uint64) []algo.Effect {
+			return s.Step(0, algotest.Hear(2, raft.AppendEntries{Term: term}))
+		},
+		"leads, and hears of a higher term": func(s *algo.Stepper, term uint64) []algo.Effect {
+			s.Step(0, algotest.Hear(2, raft.VoteReply{Term: term, OK: true}))
+			return s.Step(0, algotest.Hear(3, raft.AppendReply{Term: term + 1}))
+		},
+		"leads, and has no quorum": func(s *algo.Stepper, term uint64) []algo.Effect {
+			s.Step(0, algotest.Hear(2, raft.VoteReply{Term: term, OK: true}))
+			return s.Step(0, algotest.Expire("quorum"))
+		},
+	} {
+		drawn := func(effects []algo.Effect) (out time.Duration) {
+			for _, e := range effects {
+				if e.Op == algo.OpSetTimer && e.Timer == "election" {
+					out = e.After
+				}
+			}
+			return out
+		}
+		s := newStepper(t, given)
+		s.Step(0, algo.Event{Type: algo.Start})
+		anew := false
+		for term := uint64(1); term < 40; term += 2 {
+			s.Step(0, algotest.Hear(3, raft.AppendReply{Term: term - 1}))
+			stands := drawn(s.Step(0, algotest.Expire("election")))
+			follows := drawn(falls(s, term))
+			if stands == 0 || follows == 0 {
+				t.Fatalf("%s: set no timer in term %d: %v, %v", name, term, stands, follows)
+			}
+			anew = anew || stands != follows
+		}
+		if !anew {
+			t.Errorf("%s: keeps the time-out of the candidate", name)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func (n *node) Do(env algo.Env, op string, target algo.ID) {
 			n.expire(env)
 		}
 	case "transfer":
-		if n.role == leader && target != n.ID && slices.Contains(n.Peers, target) {
+		if n.role == leader && slices.Contains(n.Peers, target) {
 			env.Send(target, TimeoutNow{n.term})
 		}
 	default:

@@ -26,9 +26,6 @@ type rank struct {
 func newRank(c algo.Config) rank {
 	r := rank{own: c.Params.Int("priority"), gap: c.Params.Int("decay_gap"),
 		takeover: c.Params.Enum("priority_mode") == byTakeover}
-	if r.own == unranked {
-		return r
-	}
 	for _, p := range c.Peers {
 		other := c.Params.IntOf("priority", p)
 		r.highest = max(r.highest, other)
@@ -74,7 +71,7 @@ func (n *node) skip(env algo.Env) {
 
 // lower says whether the leader that this process follows has a lower priority.
 func (n *node) lower() bool {
-	if n.role != follower || n.leader == algo.None || n.rank.own == unranked {
+	if n.leader == algo.None { // it stands for election
 		return false
 	}
 	theirs := n.Params.IntOf("priority", n.leader)

@@ -1,0 +1,30 @@
+package console
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Number is v with about four significant digits, "n/a" if there is none, and with
+// an exponent only where no metric of a sane run is.
+func Number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "n/a"
+	}
+	if math.Abs(v) >= 1e15 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	decimals := 3
+	for limit := 10.0; decimals > 0 && math.Abs(v) >= limit; limit *= 10 {
+		decimals--
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}

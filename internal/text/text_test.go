@@ -1,0 +1,17 @@
+package text
+
+import "testing"
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	if got := Printable("a\x1b[1m\né"); got != "a?[1m?é" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestLazy(t *testing.T) {
+	t.Parallel()
+	if rule := Lazy(`^a+$`); !rule().MatchString("aa") || rule() != rule() {
+		t.Error("not compiled once")
+	}
+}
