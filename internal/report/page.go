@@ -82,7 +82,7 @@ type view struct {
 	Policy            string
 	Style             template.CSS
 	Script            template.JS
-	Code, Encoded     string // compressed, in base 64
+	Code, Encoded     template.HTML // compressed, in base 64
 	RunViews          []runView
 	Violations        []violationView
 	Untold            int
@@ -130,7 +130,7 @@ func (d *Data) WritePage(w io.Writer) error {
 	}
 	v := view{
 		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
-		Style: template.CSS(style), Script: template.JS(unpackScript), Code: scripts, Encoded: packed,
+		Style: template.CSS(style), Script: template.JS(unpackScript), Code: template.HTML(scripts), Encoded: template.HTML(packed),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.
 		// That of the player is for the pages that this one opens.
 		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s' %s; "+
