@@ -15,7 +15,7 @@ const Schema = 2
 type Document struct {
 	Verb  string // the command, as "queue list"
 	Title string // of a document that stands alone; not shown in a terminal
-	// Blocks are *Table, Facts, Text and Note, in the order in which people read them.
+	// Blocks are *Table, Facts, Text, Note and Picture, in the order in which people read them.
 	Blocks []Block
 	// Checks are what was judged, for formats that report tests; none: the document is one.
 	Checks []Check
@@ -47,10 +47,26 @@ type Note struct {
 	Of   []string
 }
 
-func (*Table) block() {}
-func (Facts) block()  {}
-func (Text) block()   {}
-func (Note) block()   {}
+// A Picture is drawn beside the figures that it shows. Pages hold it; what cannot, names its file.
+type Picture struct {
+	Name, Title string // of the file, without its ending; above it
+	SVG         []byte
+	File        string // where the picture was written; "": nowhere
+}
+
+// line is what people read where no picture can be.
+func (p Picture) line() string {
+	if p.File == "" {
+		return ""
+	}
+	return p.Title + ": " + p.File
+}
+
+func (Picture) block() {}
+func (*Table) block()  {}
+func (Facts) block()   {}
+func (Text) block()    {}
+func (Note) block()    {}
 
 // A Check is one thing that was judged.
 type Check struct {

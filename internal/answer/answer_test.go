@@ -49,6 +49,8 @@ func example() *answer.Document {
 		[]string{"settle", "elections"})
 	terms.Row("churn", "processes come and go", nil)
 	d.Say("raft is slower.")
+	d.Add(answer.Picture{Name: "downtime", Title: "Downtime <of> both", SVG: []byte("<svg/>"), File: "downtime.svg"},
+		answer.Picture{Name: "kept", Title: "On a page alone", SVG: []byte("<svg/>")})
 	d.Note("a note with <tags> & signs", "cells.downtime_ms")
 	d.Verdict, d.Exit = "something is worse", 4
 	return d

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"encoding/base64"
 	"html/template"
 	"io"
 )
@@ -18,6 +19,7 @@ table { border-collapse: collapse; margin: 1rem 0 }
 caption { text-align: left; font-weight: 600 }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #8885 }
 .right { text-align: right; font-variant-numeric: tabular-nums }
+figure { margin: 1rem 0; overflow-x: auto; background: #fff; color: #000 }
 aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 </style>
 <h1>{{or .Title .Verb}}</h1>
@@ -26,6 +28,7 @@ aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 {{end}}</tr></thead>
 <tbody>{{range .Rows}}<tr>{{range .}}<td{{if .Right}} class="right"{{end}}>{{.Text}}</td>{{end}}</tr>
 {{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
+{{else if .Image}}<figure><img src="{{.Image}}" alt="{{.Title}}"><figcaption>{{.Title}}</figcaption></figure>
 {{else if .Note}}<aside>{{.Note}}</aside>
 {{else}}{{range .Lines}}<p>{{.}}</p>
 {{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>
@@ -36,6 +39,8 @@ type part struct {
 	Table *Table
 	Heads []cell
 	Rows  [][]cell
+	Image template.URL
+	Title string // of the image
 	Note  string
 	Lines []string
 }
@@ -56,6 +61,9 @@ func writeHTML(w io.Writer, d *Document) error {
 			parts = append(parts, part{Note: b.Text})
 		case Facts:
 			parts = append(parts, part{Lines: b.lines()})
+		case Picture:
+			encoded := base64.StdEncoding.EncodeToString(b.SVG)
+			parts = append(parts, part{Image: template.URL("data:image/svg+xml;base64," + encoded), Title: b.Title})
 		case *Table:
 			p := part{Table: b, Heads: b.row(b.heads())}
 			for _, row := range b.Rows {

@@ -19,6 +19,7 @@ type Encoded struct {
 	Tables    []EncodedTable `json:"tables"`
 	Sentences []string       `json:"sentences"`
 	Notes     []note         `json:"notes"`
+	Pictures  []picture      `json:"pictures,omitempty"`
 }
 
 // An EncodedTable is a table of a document.
@@ -40,6 +41,12 @@ type note struct {
 	Of   []string `json:"of,omitempty"`
 }
 
+type picture struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	File  string `json:"file,omitempty"`
+}
+
 type estimate struct {
 	Value    any `json:"value"`
 	Low      any `json:"low"`
@@ -58,6 +65,8 @@ func writeJSON(w io.Writer, d *Document) error {
 			out.Sentences = append(out.Sentences, strings.TrimSpace(string(b)))
 		case Note:
 			out.Notes = append(out.Notes, note(b))
+		case Picture:
+			out.Pictures = append(out.Pictures, picture{b.Name, b.Title, b.File})
 		case Facts:
 			for _, fact := range b {
 				out.Facts[fact.Name] = value(fact.Value)

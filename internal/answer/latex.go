@@ -16,6 +16,10 @@ func writeLatex(w io.Writer, d *Document) error {
 			comment(string(b))
 		case Note:
 			comment("note: " + b.Text)
+		case Picture:
+			if line := b.line(); line != "" {
+				comment(line)
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				comment(line)

@@ -18,6 +18,10 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			fmt.Fprintf(w, "%s\n\n", console.Markdown(string(b)))
 		case Note:
 			fmt.Fprintf(w, "> %s\n\n", console.Markdown(b.Text))
+		case Picture:
+			if line := b.line(); line != "" {
+				fmt.Fprintf(w, "- %s\n\n", console.Markdown(line))
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				fmt.Fprintf(w, "- %s\n", console.Markdown(line))

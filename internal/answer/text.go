@@ -17,6 +17,10 @@ func writeText(out io.Writer, d *Document) error {
 			fmt.Fprintln(w, string(b))
 		case Note:
 			fmt.Fprintln(w, "note: "+b.Text)
+		case Picture:
+			if line := b.line(); line != "" {
+				fmt.Fprintln(w, line)
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				fmt.Fprintln(w, line)
