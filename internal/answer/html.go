@@ -63,7 +63,8 @@ func writeHTML(w io.Writer, d *Document) error {
 			parts = append(parts, part{Lines: b.lines()})
 		case Picture:
 			encoded := base64.StdEncoding.EncodeToString(b.SVG)
-			parts = append(parts, part{Image: template.URL("data:image/svg+xml;base64," + encoded), Title: b.Title})
+			url := template.URL("data:image/svg+xml;base64," + encoded)
+			parts = append(parts, part{Image: url, Title: b.Title})
 		case *Table:
 			p := part{Table: b, Heads: b.row(b.heads())}
 			for _, row := range b.Rows {

@@ -130,7 +130,8 @@ func (d *Data) WritePage(w io.Writer) error {
 	}
 	v := view{
 		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
-		Style: template.CSS(style), Script: template.JS(unpackScript), Code: template.HTML(scripts), Encoded: template.HTML(packed),
+		Style: template.CSS(style), Script: template.JS(unpackScript),
+		Code: template.HTML(scripts), Encoded: template.HTML(packed),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.
 		// That of the player is for the pages that this one opens.
 		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s' %s; "+

@@ -106,8 +106,9 @@ var table = []struct {
 	}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/experiment", "pkg/results", "internal/program"}},
+	{"internal/chart", nil},
 	{"internal/report", []string{
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
+		"internal/chart", "pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
 	}},
