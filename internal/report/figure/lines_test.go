@@ -41,7 +41,7 @@ func TestLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"% a run\n", `xticklabels={{0},{\vphantom{0}\\0.01},{0.05},{0.1}}`, "ymin=5, ",
-		"by its own definition", "\nextgroupplot[title={" + list[0].Panes[0].Title + "}]"} {
+		"by its own definition", `\nextgroupplot[title={` + list[0].Panes[0].Title + "}]"} {
 		if !strings.Contains(string(tex), want) {
 			t.Errorf("no %q in\n%s", want, tex)
 		}
