@@ -121,10 +121,11 @@ var table = []struct {
 	}},
 	{"internal/atlas", []string{
 		"pkg/algo", "pkg/fault", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "internal/guard",
+		"internal/chart",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
 	{"internal/history", []string{"internal/commits", "internal/compare", "internal/files", "internal/stats",
-		"internal/transport", "internal/program",
+		"internal/transport", "internal/program", "internal/chart",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",
