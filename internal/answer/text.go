@@ -15,8 +15,12 @@ func writeText(out io.Writer, d *Document) error {
 		switch b := b.(type) {
 		case Text:
 			fmt.Fprintln(w, string(b))
+		case Section:
+			fmt.Fprintf(w, "\n%s\n", b.Name)
 		case Note:
-			fmt.Fprintln(w, "note: "+b.Text)
+			if !b.Aside {
+				fmt.Fprintln(w, b.line())
+			}
 		case Picture:
 			if line := b.line(); line != "" {
 				fmt.Fprintln(w, line)
@@ -26,6 +30,9 @@ func writeText(out io.Writer, d *Document) error {
 				fmt.Fprintln(w, line)
 			}
 		case *Table:
+			if b.Fold != "" {
+				continue
+			}
 			if len(b.Rows) == 0 && b.Empty != "" {
 				fmt.Fprintln(w, b.Empty)
 				continue
@@ -38,6 +45,9 @@ func writeText(out io.Writer, d *Document) error {
 				fmt.Fprintln(w)
 			}
 		}
+	}
+	if d.Last != "" {
+		fmt.Fprintln(w, d.Last)
 	}
 	return nil
 }
