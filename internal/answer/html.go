@@ -31,7 +31,8 @@ aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 <tbody>{{range .Rows}}<tr>{{range .}}<td{{if .Right}} class="right"{{end}}>{{.Text}}</td>{{end}}</tr>
 {{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
 {{if .Table.Fold}}<p style="white-space:pre-line">{{.Table.Below}}</p></details>
-{{end}}{{else if .Image}}<figure><img src="{{.Image}}" alt="{{.Title}}"><figcaption>{{.Title}}</figcaption></figure>
+{{end}}{{else if .Image}}<figure><img src="{{.Image}}" alt="{{.Title}}">
+<figcaption>{{.Title}}</figcaption></figure>
 {{else if .Note}}<aside>{{.Note}}</aside>
 {{else}}{{range .Lines}}<p>{{.}}</p>
 {{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>

@@ -126,12 +126,14 @@ func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) 
 			return nil, err
 		}
 	}
+	atlases := make([]atlas.Atlas, len(list))
+	for i := range list {
+		atlases[i] = list[i].Atlas
+	}
+	picture := atlas.SVG(atlases, tried(list, f))
+	d.Add(answer.Picture{Name: "graphs", Title: "Every graph, in the colour of its class", SVG: picture})
 	if f.svg != "" {
-		atlases := make([]atlas.Atlas, len(list))
-		for i := range list {
-			atlases[i] = list[i].Atlas
-		}
-		if err := files.Write(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
+		if err := files.Write(f.svg, picture); err != nil {
 			return nil, err
 		}
 	}
