@@ -18,7 +18,8 @@ const Schema = 2
 type Document struct {
 	Verb  string // the command, as "queue list"
 	Title string // of a document that stands alone; not shown in a terminal
-	// Blocks are *Table, Facts, Text, Lines, Note and Section, in the order in which people read them.
+	// Blocks are *Table, Facts, Text, Lines, Note, Section and Picture, in the order in which people
+	// read them.
 	Blocks []Block
 	// Checks are what was judged, for formats that report tests; none: the document is one.
 	Checks []Check
@@ -70,6 +71,21 @@ type Note struct {
 	Only  Readers
 }
 
+// A Picture is drawn beside the figures that it shows. Pages hold it; what cannot, names its file.
+type Picture struct {
+	Name, Title string // of the file, without its ending; above it
+	SVG         []byte
+	File        string // where the picture was written; "": nowhere
+}
+
+// line is what people read where no picture can be.
+func (p Picture) line() string {
+	if p.File == "" {
+		return ""
+	}
+	return p.Title + ": " + p.File
+}
+
 // Careful is the kind of a note that people have to read before any verdict.
 const Careful = "careful"
 
@@ -84,6 +100,7 @@ func (n *Note) line() string {
 	return text
 }
 
+func (Picture) block() {}
 func (*Table) block()  {}
 func (Facts) block()   {}
 func (Text) block()    {}

@@ -50,6 +50,8 @@ func example() *answer.Document {
 	terms.Row("churn", "processes come and go", nil)
 	d.Say("raft is slower.")
 	d.Add(answer.Lines("A  1 <is>\n   laid out"))
+	d.Add(answer.Picture{Name: "downtime", Title: "Downtime <of> both", SVG: []byte("<svg/>"), File: "downtime.svg"},
+		answer.Picture{Name: "kept", Title: "On a page alone", SVG: []byte("<svg/>")})
 	d.Note("a note with <tags> & signs", "cells.downtime_ms")
 	d.Add(answer.Note{Text: "another machine", Kind: answer.Careful},
 		answer.Note{Text: "raft: slower by 2_3", Kind: "fails", Hint: "bench replay x --trial 3", Aside: true},

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"encoding/base64"
 	"html/template"
 	"io"
 )
@@ -18,6 +19,7 @@ table { border-collapse: collapse; margin: 1rem 0 }
 caption { text-align: left; font-weight: 600 }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #8885 }
 .right { text-align: right; font-variant-numeric: tabular-nums }
+figure { margin: 1rem 0; overflow-x: auto; background: #fff; color: #000 }
 aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 </style>
 <h1>{{or .Title .Verb}}</h1>
@@ -30,6 +32,8 @@ aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 {{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
 {{if .Table.Fold}}<p style="white-space:pre-line">{{.Table.Below}}</p></details>
 {{end}}{{else if .Pre}}<pre>{{.Pre}}</pre>
+{{else if .Image}}<figure><img src="{{.Image}}" alt="{{.Title}}">
+<figcaption>{{.Title}}</figcaption></figure>
 {{else if .Note}}<aside>{{.Note}}</aside>
 {{else}}{{range .Lines}}<p>{{.}}</p>
 {{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>
@@ -41,6 +45,8 @@ type part struct {
 	Table *Table
 	Heads []cell
 	Rows  [][]cell
+	Image template.URL
+	Title string // of the image
 	Note  string
 	Lines []string
 	Pre   string
@@ -70,6 +76,10 @@ func writeHTML(w io.Writer, d *Document) error {
 			parts = append(parts, part{Note: b.line()})
 		case Facts:
 			parts = append(parts, part{Lines: b.lines()})
+		case Picture:
+			encoded := base64.StdEncoding.EncodeToString(b.SVG)
+			url := template.URL("data:image/svg+xml;base64," + encoded)
+			parts = append(parts, part{Image: url, Title: b.Title})
 		case *Table:
 			p := part{Table: b, Heads: b.row(b.heads())}
 			for _, row := range b.Rows {

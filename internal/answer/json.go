@@ -20,6 +20,7 @@ type Encoded struct {
 	Tables    []EncodedTable `json:"tables"`
 	Sentences []string       `json:"sentences"`
 	Notes     []note         `json:"notes"`
+	Pictures  []picture      `json:"pictures,omitempty"`
 }
 
 // An EncodedTable is a table of a document.
@@ -43,6 +44,12 @@ type note struct {
 	Kind    string   `json:"kind"`
 	Hint    string   `json:"reproduce,omitempty"` // a command
 	Section string   `json:"section,omitempty"`
+}
+
+type picture struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	File  string `json:"file,omitempty"`
 }
 
 type estimate struct {
@@ -70,6 +77,8 @@ func writeJSON(w io.Writer, d *Document) error {
 			}
 		case Note:
 			out.Notes = append(out.Notes, note{b.Text, b.Of, b.kind(), b.Hint, section})
+		case Picture:
+			out.Pictures = append(out.Pictures, picture{b.Name, b.Title, b.File})
 		case Facts:
 			for _, fact := range b {
 				facts[fact.Name] = value(fact.Value)

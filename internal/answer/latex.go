@@ -21,6 +21,10 @@ func writeLatex(w io.Writer, d *Document) error {
 			comment(b.kind() + ": " + b.Text)
 		case Section:
 			comment(b.Name)
+		case Picture:
+			if line := b.line(); line != "" {
+				comment(line)
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				comment(line)

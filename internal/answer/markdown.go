@@ -32,6 +32,10 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			fmt.Fprintf(w, "```\n%s\n```\n\n", strings.Trim(string(b), "\n"))
 		case Note:
 			b.markdown(w)
+		case Picture:
+			if line := b.line(); line != "" {
+				fmt.Fprintf(w, "- %s\n\n", console.Markdown(line))
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				fmt.Fprintf(w, "- %s\n", console.Markdown(line))

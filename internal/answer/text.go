@@ -23,6 +23,10 @@ func writeText(out io.Writer, d *Document) error {
 			if !b.Aside {
 				fmt.Fprintln(w, b.line())
 			}
+		case Picture:
+			if line := b.line(); line != "" {
+				fmt.Fprintln(w, line)
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				fmt.Fprintln(w, line)

@@ -2,9 +2,9 @@ package atlas
 
 import (
 	"fmt"
-	"html"
 	"math"
-	"strings"
+
+	"github.com/conclave-bench/conclave/internal/chart/svg"
 )
 
 // An Atlas is the entries of one elector.
@@ -47,17 +47,8 @@ font-family:system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif
 
 // A picture is one that is being drawn.
 type picture struct {
-	strings.Builder
+	svg.Writer
 	y float64
-}
-
-func (p *picture) put(format string, args ...any) {
-	for i, a := range args {
-		if f, ok := a.(float64); ok {
-			args[i] = math.Round(f*10) / 10
-		}
-	}
-	fmt.Fprintf(&p.Builder, format, args...)
 }
 
 // SVG is a picture of all graphs of each elector, each in the colour of its class, with the
@@ -74,12 +65,10 @@ func SVG(atlases []Atlas, about string) []byte {
 		p.panel(&atlases[i], used)
 	}
 	p.legend(used, about)
-	var out picture
+	var out svg.Writer
 	width, height := wide+2*margin, p.y+margin
-	out.put(`<svg xmlns="http://www.w3.org/2000/svg" class="at" role="img" width="%v" height="%v" `+
-		`viewBox="0 0 %v %v">`+"\n", width, height, width, height)
-	out.put("<title>%s</title>\n<style>\n%s</style>\n", html.EscapeString(about), style)
-	out.put(`<path class="bg" d="M0 0H%vV%vH0z"/>`+"\n", width, height)
+	out.Put("%s\n<style>\n%s</style>\n", svg.Head("at", about, width, height), style)
+	out.Put(`<path class="bg" d="M0 0H%vV%vH0z"/>`+"\n", width, height)
 	return []byte(out.String() + p.String() + "</svg>\n")
 }
 
@@ -87,9 +76,9 @@ func SVG(atlases []Atlas, about string) []byte {
 func (p *picture) panel(a *Atlas, used map[string]bool) {
 	p.y += 15
 	n := Count(a.Entries)
-	p.put(`<text class="t" x="%v" y="%v">%s</text>`+"\n", margin, p.y, html.EscapeString(a.Label))
+	p.Put(`<text class="t" x="%v" y="%v">%s</text>`+"\n", margin, p.y, svg.Escape(a.Label))
 	p.y += 17
-	p.put(`<text class="l" x="%v" y="%v">%d serves · %d flaps · %d never</text>`+"\n", margin, p.y,
+	p.Put(`<text class="l" x="%v" y="%v">%d serves · %d flaps · %d never</text>`+"\n", margin, p.y,
 		n[Serves], n[Flaps], n[Never])
 	p.y += 8
 	for i := range a.Entries {
@@ -103,8 +92,8 @@ func (p *picture) panel(a *Atlas, used map[string]bool) {
 // entry draws one graph, its leader on top, with its share below.
 func (p *picture) entry(e *Entry, x, y float64, used map[string]bool) {
 	g := &e.Graph
-	p.put(`<g class="c%d"><title>%s: %v, share %s</title>`, int(e.Class()), g, e.Class(), Decimal(e.Share()))
-	p.put(`<rect class="tile" x="%v" y="%v" width="%v" height="%v" rx="5"/>`, x, y, tile, tile)
+	p.Put(`<g class="c%d"><title>%s: %v, share %s</title>`, int(e.Class()), g, e.Class(), Decimal(e.Share()))
+	p.Put(`<rect class="tile" x="%v" y="%v" width="%v" height="%v" rx="5"/>`, x, y, tile, tile)
 	at := func(v int) (float64, float64) {
 		sin, cos := math.Sincos(2 * math.Pi * float64(v-1) / float64(g.Vertices))
 		return x + tile/2 + float64(radius*sin), y + tile/2 + 1 - float64(radius*cos)
@@ -114,7 +103,7 @@ func (p *picture) entry(e *Entry, x, y float64, used map[string]bool) {
 		x1, y1 := at(l[0])
 		x2, y2 := at(l[1])
 		if l[0] < l[1] || !g.Has(l[1], l[0]) {
-			lines.put("M%v %vL%v %v", x1, y1, x2, y2)
+			lines.Put("M%v %vL%v %v", x1, y1, x2, y2)
 		}
 		if g.Directed {
 			heads.head(x1, y1, x2, y2)
@@ -122,23 +111,23 @@ func (p *picture) entry(e *Entry, x, y float64, used map[string]bool) {
 	}
 	for v := 2; v <= g.Vertices; v++ {
 		cx, cy := at(v)
-		dots.put("M%v %vh.01", cx, cy)
+		dots.Put("M%v %vh.01", cx, cy)
 	}
 	for _, path := range []struct {
 		class string
 		of    *picture
 	}{{"e", &lines}, {"h", &heads}, {"v", &dots}} {
 		if path.of.Len() > 0 {
-			p.put(`<path class="%s" d="%s"/>`, path.class, path.of.String())
+			p.Put(`<path class="%s" d="%s"/>`, path.class, path.of.String())
 		}
 	}
 	cx, cy := at(1)
-	p.put(`<circle class="lead" cx="%v" cy="%v" r="%v"/>`, cx, cy, dot+1)
+	p.Put(`<circle class="lead" cx="%v" cy="%v" r="%v"/>`, cx, cy, dot+1)
 	if name := g.Name(); name != "" {
 		used[name] = true
-		p.put(`<text class="name" x="%v" y="%v">%s</text>`, x+9, y+14, letter(name))
+		p.Put(`<text class="name" x="%v" y="%v">%s</text>`, x+9, y+14, letter(name))
 	}
-	p.put(`<text class="s" x="%v" y="%v">%s</text></g>`+"\n", x+tile/2, y+tile+11, Decimal(e.Share()))
+	p.Put(`<text class="s" x="%v" y="%v">%s</text></g>`+"\n", x+tile/2, y+tile+11, Decimal(e.Share()))
 }
 
 // head draws the head of an arrow before its end's vertex.
@@ -147,7 +136,7 @@ func (p *picture) head(x1, y1, x2, y2 float64) {
 	ux, uy := (x2-x1)/length, (y2-y1)/length
 	tipX, tipY := x2-float64(ux*5), y2-float64(uy*5)
 	backX, backY := tipX-float64(ux*7), tipY-float64(uy*7)
-	p.put("M%v %vL%v %vL%v %vz", tipX, tipY, backX-float64(uy*3.5), backY+float64(ux*3.5),
+	p.Put("M%v %vL%v %vL%v %vz", tipX, tipY, backX-float64(uy*3.5), backY+float64(ux*3.5),
 		backX+float64(uy*3.5), backY-float64(ux*3.5))
 }
 
@@ -164,20 +153,20 @@ func letter(name string) string {
 // legend says what the colours, the circle and the letters mean.
 func (p *picture) legend(used map[string]bool, about string) {
 	line := func(text string, indent float64) {
-		p.put(`<text class="l" x="%v" y="%v">%s</text>`+"\n", margin+indent, p.y, html.EscapeString(text))
+		p.Put(`<text class="l" x="%v" y="%v">%s</text>`+"\n", margin+indent, p.y, svg.Escape(text))
 		p.y += 17
 	}
 	p.y += 4
 	for c, class := range Classes {
-		p.put(`<g class="c%d"><rect class="tile" x="%v" y="%v" width="34" height="14" rx="3"/>`+
+		p.Put(`<g class="c%d"><rect class="tile" x="%v" y="%v" width="34" height="14" rx="3"/>`+
 			`<path class="e" d="M%v %vh22"/></g>`, c, margin, p.y-11, margin+6, p.y-4)
 		line(class.Name+": "+class.Doc, 42)
 	}
-	p.put(`<g class="c0"><circle class="lead" cx="%v" cy="%v" r="%v"/></g>`, margin+17, p.y-4, dot+1)
+	p.Put(`<g class="c0"><circle class="lead" cx="%v" cy="%v" r="%v"/></g>`, margin+17, p.y-4, dot+1)
 	line("the leader at first; below each graph: the share, the mean over the seeds", 42)
 	for i := range Shapes {
 		if s := &Shapes[i]; used[s.Name] {
-			p.put(`<text class="name" x="%v" y="%v">%s</text>`, margin+17, p.y, letter(s.Name))
+			p.Put(`<text class="name" x="%v" y="%v">%s</text>`, margin+17, p.y, letter(s.Name))
 			line(s.Name, 42)
 		}
 	}

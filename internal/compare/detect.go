@@ -1,12 +1,9 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -138,98 +135,4 @@ func exceeding(values []float64, factor float64) float64 {
 		}
 	}
 	return float64(twice) / float64(2*pairs)
-}
-
-// A Detection is what it takes to find a change in the cells of an experiment.
-type Detection struct {
-	By          float64
-	Pilot       string // what it was, in words
-	Simulated   bool   // the pilot was
-	Needs       []Need
-	Tests       int
-	Without     []string // cells that the pilot lacks
-	Virtual     bool     // what is planned is a simulation
-	Repetitions int      // planned
-}
-
-// Add adds the detection to the answer about the plan, with columns that tell the cells apart.
-func (f *Detection) Add(d *answer.Document, design []answer.Column) {
-	most := 0
-	for i := range f.Needs {
-		most = max(most, f.Needs[i].Needed())
-	}
-	d.Add(answer.Text(""), answer.Facts{
-		{Name: "change", Value: f.By, Line: fmt.Sprintf("detect      %s worse, with probability %v (alpha "+
-			"%v, %s, Holm)", Share(f.By), Power, DefaultAlpha, console.Plural(f.Tests, "test", "tests"))},
-		{Name: "pilot", Value: f.Pilot, Line: "pilot       " + f.Pilot},
-		{Name: "power", Value: Power}, {Name: "alpha", Value: DefaultAlpha}, {Name: "tests", Value: f.Tests},
-		{Name: "needed", Value: most}, {Name: "not_in_pilot", Value: f.Without},
-	}, answer.Text(""))
-	pairs := answer.Columns(answer.Everybody, "pairs:count")
-	if !f.Virtual {
-		pairs[0].Only = answer.Programs
-	}
-	t := d.Table("needs", slices.Concat(answer.Columns(answer.Everybody, "algorithm"), design,
-		answer.Columns(answer.Everybody, "metric n:count median:number"), pairs,
-		answer.Columns(answer.Everybody, "ranks:count"), answer.Columns(answer.Nested, "design:map"),
-		answer.Columns(answer.Programs, "censored:count exact:flag needed:count"))...)
-	t.Keys = len(design) + 2
-	legend := &Legend{}
-	for i := range f.Needs {
-		n := &f.Needs[i]
-		values := []answer.Value{n.Cell.Get("label")}
-		for _, c := range design {
-			values = append(values, c.Typed(n.Cell.Get(c.Name)))
-		}
-		median := Number(n.Median)
-		if n.Censored > 0 {
-			median = OrBeyond(n.Median)
-		}
-		median += legend.Mark(stats.Doubtful(n.Median, n.Cell.Doubt(n.Metric)))
-		byPairs := answer.Shown{Value: n.Pairs, Text: fmt.Sprint(n.Pairs)}
-		if n.Exact {
-			byPairs.Text = "exact"
-		}
-		ranks := answer.Shown{Value: n.Ranks}
-		if n.Ranks > 0 {
-			ranks.Text = fmt.Sprint(n.Ranks)
-		}
-		t.Row(append(values, n.Metric.Name, answer.Shown{Value: n.N, Text: fmt.Sprint(n.N + n.Censored)},
-			answer.Shown{Value: n.Median, Text: median}, byPairs, ranks, metric.ByName(n.Cell.Design),
-			n.Censored, n.Exact, n.Needed())...)
-	}
-	verdict := "enough"
-	if most > f.Repetitions {
-		verdict = "too few"
-	}
-	for _, line := range slices.Concat([]string{""}, f.remarks(legend), []string{fmt.Sprintf(
-		"repetitions: planned %d, needed %d: %s", f.Repetitions, most, verdict)}) {
-		d.Say(line)
-	}
-}
-
-// remarks say what the numbers assume.
-func (f *Detection) remarks(legend *Legend) (out []string) {
-	by := Share(f.By)
-	if f.Virtual {
-		out = append(out, "pairs: trials with equal seeds on each side, if all of them change by "+by+
-			"; what changes some of them only needs more", "exact: counts with equal seeds: one trial tells")
-	}
-	out = append(out, "ranks: trials on each side, whatever their seeds, if each value changes by "+by+
-		" and they spread as in the pilot (Noether 1987)")
-	for i := range f.Needs {
-		if n := &f.Needs[i]; n.Why != "" && !slices.Contains(out, "no number: "+n.Why) {
-			out = append(out, "no number: "+n.Why)
-		}
-	}
-	if f.Simulated && !f.Virtual {
-		out = append(out, "careful: a simulated pilot knows nothing of the machine's noise, and real nodes "+
-			"need more: give the folder of a run on them with --pilot")
-	}
-	out = append(out, legend.Notes()...)
-	for _, name := range f.Without {
-		out = append(out, "not in the pilot: "+name)
-	}
-	return append(out, "bench compare calls nothing worse that is below its --threshold ("+
-		Share(DefaultThreshold)+"): give it less, as "+Share(f.By/2))
 }

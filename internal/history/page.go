@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/chart/svg"
 	"github.com/conclave-bench/conclave/internal/console"
 )
 
@@ -136,15 +137,13 @@ func newRow(i int, s *Series, a *Analysis) row {
 
 // A canvas maps places and values to a drawing.
 type canvas struct {
-	strings.Builder
+	svg.Writer
 	left, top, wide, high, low, span float64
 	n                                int
 }
 
 func (c *canvas) x(i float64) float64 { return c.left + float64(c.wide*(i+0.5)/float64(c.n)) }
 func (c *canvas) y(v float64) float64 { return c.top + float64(c.high*(1-(v-c.low)/c.span)) }
-
-func (c *canvas) add(format string, args ...any) { fmt.Fprintf(c, format, args...) }
 
 // picture draws a series: as a line in a table, or large with axes.
 func picture(s *Series, marks []*Finding, wide, high float64, large bool) template.HTML {
@@ -162,43 +161,45 @@ func picture(s *Series, marks []*Finding, wide, high float64, large bool) templa
 	}
 	role := `aria-hidden="true"`
 	if large {
-		role = `role="img" aria-label="` + template.HTMLEscapeString(s.Name()) + `"`
+		role = `role="img" aria-label="` + svg.Escape(s.Name()) + `"`
 	}
-	c.add(`<svg viewBox="0 0 %g %g" width="%g" height="%g" %s>`, wide, high, wide, high, role)
+	c.Put(`<svg viewBox="0 0 %v %v" width="%v" height="%v" %s>`, wide, high, wide, high, role)
 	if large {
 		c.axes(s, least, most, high)
 	}
 	for _, f := range marks {
 		c.mark(s, f, large)
 	}
-	c.values(s)
+	c.line("value", s, func(i int) float64 { return s.Points[i].Raw })
 	if large {
 		c.points(s)
 	}
-	c.level(s)
-	c.add(`</svg>`)
+	if !s.Exact && len(s.Points) >= Fewest { // what the course says of each value
+		c.line("level", s, func(i int) float64 { return s.Course.Level[i] })
+	}
+	c.Put(`</svg>`)
 	return template.HTML(c.String())
 }
 
 func (c *canvas) axes(s *Series, least, most, high float64) {
-	c.add(`<path class="axis" d="M%.1f %.1fV%.1fH%.1f"/>`, c.left, c.top, c.top+c.high, c.left+c.wide)
-	c.add(`<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left-6, c.y(most)+4, number(&most))
+	c.Put(`<path class="axis" d="M%v %vV%vH%v"/>`, c.left, c.top, c.top+c.high, c.left+c.wide)
+	c.Put(`<text x="%v" y="%v" text-anchor="end">%s</text>`, c.left-6, c.y(most)+4, number(&most))
 	if least != most {
-		c.add(`<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left-6, c.y(least)+4, number(&least))
+		c.Put(`<text x="%v" y="%v" text-anchor="end">%s</text>`, c.left-6, c.y(least)+4, number(&least))
 	}
 	first, last := s.Points[0].Entry.Commit, s.Points[len(s.Points)-1].Entry.Commit
-	c.add(`<text x="%.1f" y="%.1f">%s</text>`, c.left, high-10, template.HTMLEscapeString(first.Short()))
-	c.add(`<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left+c.wide, high-10,
-		template.HTMLEscapeString(last.Short()))
+	c.Put(`<text x="%v" y="%v">%s</text>`, c.left, high-10, svg.Escape(first.Short()))
+	c.Put(`<text x="%v" y="%v" text-anchor="end">%s</text>`, c.left+c.wide, high-10,
+		svg.Escape(last.Short()))
 	before := s.Points[0].Entry
 	for i, p := range s.Points { // what is not told apart by fingerprint
 		for _, x := range []struct{ what, was, is string }{
 			{"kernel", before.Machine.Kernel, p.Entry.Machine.Kernel}, {"Go", before.Go, p.Entry.Go},
 		} {
 			if x.was != x.is && (x.what == "Go" || !s.Exact) {
-				c.add(`<path class="machine" d="M%.1f %.1fv8"><title>%s</title></path>`, c.x(float64(i)-0.5),
+				c.Put(`<path class="machine" d="M%v %vv8">%s</path>`, c.x(float64(i)-0.5),
 					c.top+c.high,
-					template.HTMLEscapeString(x.what+" "+x.was+" → "+x.is))
+					svg.Title(x.what+" "+x.was+" → "+x.is))
 			}
 		}
 		before = p.Entry
@@ -223,34 +224,22 @@ func (c *canvas) mark(s *Series, f *Finding, large bool) {
 		from, to = i, at(f.End.Hash)
 	}
 	if large && from >= 0 && to > from {
-		c.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class,
+		c.Put(`<rect class="%s" x="%v" y="%v" width="%v" height="%v"/>`, class,
 			c.x(float64(from)-0.5), c.top,
 			c.x(float64(to)+0.5)-c.x(float64(from)-0.5), c.high)
 	}
 	m := newMark(f)
-	c.add(`<path class="%s" d="M%.1f %.1fv%.1f"><title>%s</title></path>`, class, c.x(float64(i)-0.5), c.top,
-		c.high,
-		template.HTMLEscapeString(m.Commit+" "+m.Subject+": "+m.Text))
+	c.Put(`<path class="%s" d="M%v %vv%v">%s</path>`, class, c.x(float64(i)-0.5), c.top,
+		c.high, svg.Title(m.Commit+" "+m.Subject+": "+m.Text))
 }
 
-func (c *canvas) values(s *Series) {
+// line draws a value of each point.
+func (c *canvas) line(class string, s *Series, value func(i int) float64) {
 	var at []string
-	for i, p := range s.Points {
-		at = append(at, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(p.Raw)))
+	for i := range s.Points {
+		at = append(at, svg.Paint("%v,%v", c.x(float64(i)), c.y(max(c.low, min(c.low+c.span, value(i))))))
 	}
-	c.add(`<polyline class="value" points="%s"/>`, strings.Join(at, " "))
-}
-
-// level draws what the course says of each value, of a noisy series that is long enough for one.
-func (c *canvas) level(s *Series) {
-	if s.Exact || len(s.Points) < Fewest {
-		return
-	}
-	var at []string
-	for i, v := range s.Course.Level {
-		at = append(at, fmt.Sprintf("%.1f,%.1f", c.x(float64(i)), c.y(max(c.low, min(c.low+c.span, v)))))
-	}
-	c.add(`<polyline class="level" points="%s"/>`, strings.Join(at, " "))
+	c.Put(`<polyline class="%s" points="%s"/>`, class, strings.Join(at, " "))
 }
 
 func (c *canvas) points(s *Series) {
@@ -266,10 +255,8 @@ func (c *canvas) points(s *Series) {
 			class = "late"
 		}
 		e := p.Entry
-		c.add(`<circle class="%s" cx="%.1f" cy="%.1f" r="%g"><title>%s</title></circle>`, class,
-			c.x(float64(i)), c.y(p.Raw), radius, template.HTMLEscapeString(fmt.Sprintf("%s %s\n%s, %s",
-				e.Commit.Short(),
-				e.Commit.Subject,
-				number(&p.Raw), e.Started)))
+		about := fmt.Sprintf("%s %s\n%s, %s", e.Commit.Short(), e.Commit.Subject, number(&p.Raw), e.Started)
+		c.Put(`<circle class="%s" cx="%v" cy="%v" r="%v">%s</circle>`, class, c.x(float64(i)), c.y(p.Raw),
+			radius, svg.Title(about))
 	}
 }

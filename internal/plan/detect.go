@@ -152,8 +152,8 @@ func (f *Detection) most() (most int) {
 func (f *Detection) add(d *answer.Document, e *experiment.Experiment) {
 	d.Add(answer.Facts{
 		{Name: "detect_change", Value: f.by, Line: fmt.Sprintf(
-			"\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)", compare.Share(f.by), compare.Power,
-			compare.DefaultAlpha, console.Plural(f.tests, "test", "tests"))},
+			"\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)", compare.Share(f.by),
+			compare.Power, compare.DefaultAlpha, console.Plural(f.tests, "test", "tests"))},
 		{Name: "detect_power", Value: compare.Power}, {Name: "detect_alpha", Value: compare.DefaultAlpha},
 		{Name: "detect_tests", Value: f.tests},
 		{Name: "detect_pilot", Value: f.pilot, Line: fmt.Sprintf("pilot       %s\n", f.pilot)},

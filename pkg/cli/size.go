@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/conclave-bench/conclave/internal/chart"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
 )
 
@@ -44,10 +45,10 @@ func (f *sizeFlags) read(o *drawing.Options, metric string, metrics int) (err er
 	if o.YMin != nil && o.YMax != nil && *o.YMin >= *o.YMax {
 		return usage("--ymin %s is not below --ymax %s", f.yMin, f.yMax)
 	}
-	if o.Width, err = drawing.Length(f.width); err != nil {
+	if o.Width, err = chart.Length(f.width); err != nil {
 		return usage("--width %s: %v", f.width, err)
 	}
-	if o.Height, err = drawing.Length(f.height); err != nil {
+	if o.Height, err = chart.Length(f.height); err != nil {
 		return usage("--height %s: %v", f.height, err)
 	}
 	return nil

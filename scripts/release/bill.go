@@ -232,15 +232,19 @@ func (b *build) bill() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// charts is what draws the charts of the report: embedded as it is, and no Go module.
+// charts is what draws the charts of the report: a part of a package of npm, and no Go module.
 func charts() (component, error) {
 	text, err := os.ReadFile("internal/report/assets/echarts.min.js")
 	if err != nil {
 		return component{}, err
 	}
-	version := regexp.MustCompile(`\.version="([0-9.]+)"`).FindSubmatch(text)
+	pinned, err := os.ReadFile("scripts/echarts/package.json")
+	if err != nil {
+		return component{}, err
+	}
+	version := regexp.MustCompile(`"echarts": "([0-9.]+)"`).FindSubmatch(pinned)
 	if version == nil {
-		return component{}, errors.New("the charts do not name their version")
+		return component{}, errors.New("scripts/echarts/package.json does not pin a version of echarts")
 	}
 	c := component{Type: "library", Name: "echarts", Version: string(version[1]),
 		Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(text))}}}

@@ -209,18 +209,8 @@ function save(name, type, parts) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// unpack reads what is compressed and in base 64.
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}
-
 function buildDownloads() {
   document.querySelectorAll("button.packed").forEach(button => {
-    if (typeof DecompressionStream === "undefined") {
-      button.replaceWith(make("p", { class: "small" }, "trials.csv is in the run's folder; this browser cannot unpack it."));
-      return;
-    }
     button.addEventListener("click", async () => {
       save(button.dataset.file, "text/csv", [await unpack(button.dataset.packed)]);
     });
@@ -230,7 +220,6 @@ function buildDownloads() {
 // A trial to step through is a page of its own, packed in this one.
 function buildPlayers() {
   document.querySelectorAll("button.player").forEach(button => {
-    button.hidden = typeof DecompressionStream === "undefined";
     button.addEventListener("click", async () => {
       const text = await unpack(button.dataset.packed);
       open(URL.createObjectURL(new Blob([text], { type: "text/html" })), "_blank");

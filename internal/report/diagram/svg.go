@@ -1,17 +1,16 @@
 package diagram
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/chart/svg"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -229,30 +228,14 @@ func (c *drawing) latency() time.Duration {
 
 // add puts a piece that reaches from one x to another on a layer.
 func (c *drawing) add(layer int, from, to float64, format string, args ...any) {
-	c.items[layer] = append(c.items[layer], item{from, to, paint(format, args...)})
+	c.items[layer] = append(c.items[layer], item{from, to, svg.Paint(format, args...)})
 }
-
-// paint is fmt.Sprintf with %v for coordinates, of which a tenth of a pixel is kept.
-func paint(format string, args ...any) string {
-	for i, a := range args {
-		if x, ok := a.(float64); ok {
-			args[i] = strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
-		}
-	}
-	return fmt.Sprintf(format, args...)
-}
-
-func put(out *strings.Builder, format string, args ...any) { out.WriteString(paint(format, args...)) }
 
 // escape is text as it may stand in XML, on one line.
-func escape(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(oneLine(text))) // a Builder takes everything
-	return b.String()
-}
+func escape(text string) string { return svg.Escape(oneLine(text)) }
 
 // title is the text that appears when the mouse stands on a piece.
-func title(text string) string { return "<title>" + escape(text) + "</title>" }
+func title(text string) string { return svg.Title(oneLine(text)) }
 
 // rowAt is the row in which x stands.
 func (c *drawing) rowAt(x float64) row {

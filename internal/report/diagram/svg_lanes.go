@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/chart/svg"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -46,11 +47,11 @@ func (c *drawing) drawNetwork() {
 		left := c.scale.at[i+1] - c.scale.at[i]
 		c.legendOf("break")
 		text := fmt.Sprintf("%v in which nothing is drawn", left.Round(time.Microsecond))
-		var b strings.Builder
+		var b svg.Writer
 		for _, p := range c.procs {
 			y := c.y(p)
-			put(&b, `<path class="hole" d="M%v %vh5l-4 10h-5z"/>`, x-0.5, y-5)
-			put(&b, `<path class="gap" d="M%v %vl-4 10m5 0l4 -10"/>`, x-0.5, y-5)
+			b.Put(`<path class="hole" d="M%v %vh5l-4 10h-5z"/>`, x-0.5, y-5)
+			b.Put(`<path class="gap" d="M%v %vl-4 10m5 0l4 -10"/>`, x-0.5, y-5)
 		}
 		c.add(marks, x-5, x+5, `<g>%v%v</g>`, title(text), b.String())
 	}
@@ -90,14 +91,14 @@ func (c *drawing) drawBand(b *band) {
 	}
 	c.legendOf("band")
 	change, err := link.ParseChange(b.text)
-	var out strings.Builder
+	var out svg.Writer
 	for _, p := range c.procs {
 		class := "band"
 		if err == nil && !b.flaky && len(change.Groups) > 0 {
 			side := slices.IndexFunc(change.Groups, func(g []uint32) bool { return slices.Contains(g, p) })
 			class = fmt.Sprintf("g%d", (side+groupColours)%groupColours)
 		}
-		put(&out, `<path class="%v" d="M%v %vH%vV%vH%vz"/>`, class, x0,
+		out.Put(`<path class="%v" d="M%v %vH%vV%vH%vz"/>`, class, x0,
 			c.y(p)-c.spacing/2, x1, c.y(p)+c.spacing/2, x0)
 	}
 	c.add(ground, x0, x1, `<g>%v%v</g>`, title(what+b.text+", "+during(b.span)), out.String())

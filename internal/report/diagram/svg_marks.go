@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/chart/svg"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -155,10 +156,10 @@ func (a *arrow) along(share float64) point {
 func (a *arrow) path(share float64) string {
 	to := a.along(share)
 	if !a.bent {
-		return paint("M%v %vL%v %v", a.start.x, a.start.y, to.x, to.y)
+		return svg.Paint("M%v %vL%v %v", a.start.x, a.start.y, to.x, to.y)
 	}
 	pull := a.start.towards(a.pull, share)
-	return paint("M%v %vQ%v %v %v %v", a.start.x, a.start.y, pull.x, pull.y, to.x,
+	return svg.Paint("M%v %vQ%v %v %v %v", a.start.x, a.start.y, pull.x, pull.y, to.x,
 		to.y)
 }
 
@@ -240,17 +241,17 @@ func (c *drawing) drawMessage(a *arrow) {
 		share = lostAt
 		x := a.along(share)
 		c.board.take(chain(x.x, x.y, 6, 6, 0))
-		tip = paint(`<path class="x" d="M%v %vl8 8m0 -8l-8 8"/>`, x.x-4, x.y-4)
+		tip = svg.Paint(`<path class="x" d="M%v %vl8 8m0 -8l-8 8"/>`, x.x-4, x.y-4)
 	case a.fate == undelivered && a.whole:
 		c.legendOf("undelivered")
-		tip = paint(`<circle class="ring" cx="%v" cy="%v" r="3.6"/>`, a.end.x, a.end.y)
+		tip = svg.Paint(`<circle class="ring" cx="%v" cy="%v" r="3.6"/>`, a.end.x, a.end.y)
 	case a.fate == pending:
 		c.legendOf("pending")
 		class += " open"
 	case a.whole:
 		share = 1 - (arrowLength-2)/whole
 		bx, by := a.end.x-ux*arrowLength, a.end.y-uy*arrowLength
-		tip = paint(`<path class="h" d="M%v %vL%v %vL%v %vz"/>`, a.end.x, a.end.y, bx-uy*3.3,
+		tip = svg.Paint(`<path class="h" d="M%v %vL%v %vL%v %vz"/>`, a.end.x, a.end.y, bx-uy*3.3,
 			by+ux*3.3, bx+uy*3.3, by-ux*3.3)
 		if late := a.late(c.trace.Records); late > 0 {
 			tip += c.lateness(a, late)
@@ -275,7 +276,7 @@ func (c *drawing) lateness(a *arrow, late time.Duration) string {
 		return ""
 	}
 	c.legendOf("late")
-	return paint(`<path class="late" d="M%v %vH%v"/>`, x, a.end.y, a.end.x)
+	return svg.Paint(`<path class="late" d="M%v %vH%v"/>`, x, a.end.y, a.end.x)
 }
 
 // shares of an arrow at which its name may stand, the best first.

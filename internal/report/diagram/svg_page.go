@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/chart/svg"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -15,13 +16,13 @@ func (c *drawing) page() string {
 		width = math.Max(width, r.to-r.from)
 	}
 	width = math.Max(width+gutter, math.Min(textWidth(c.trace.Title, 16), rowWidth)) + 2*margin
-	var body strings.Builder
+	var body svg.Writer
 	y := margin + 14
-	put(&body, `<text class="t" x="%v" y="%v">%v</text>`+"\n", margin, y,
+	body.Put(`<text class="t" x="%v" y="%v">%v</text>`+"\n", margin, y,
 		escape(short(c.trace.Title, 110)))
 	for _, text := range wrap(c.subtitle, width-2*margin) {
 		y += 16
-		put(&body, `<text class="dim" x="%v" y="%v">%v</text>`+"\n", margin, y, escape(text))
+		body.Put(`<text class="dim" x="%v" y="%v">%v</text>`+"\n", margin, y, escape(text))
 	}
 	y += 6
 	high := c.height() + axis
@@ -33,49 +34,48 @@ func (c *drawing) page() string {
 	for _, note := range c.notes {
 		for _, text := range wrap(note, width-2*margin) {
 			y += 15
-			put(&body, `<text class="dim" x="%v" y="%v">%v</text>`+"\n", margin, y, escape(text))
+			body.Put(`<text class="dim" x="%v" y="%v">%v</text>`+"\n", margin, y, escape(text))
 		}
 	}
 	y += margin
-	var out strings.Builder
-	put(&out, `<svg xmlns="http://www.w3.org/2000/svg" class="st" role="img" width="%v" height="%v" `+
-		`viewBox="0 0 %v %v">`+"\n%s", width, y, width, y, title(c.trace.Title))
-	put(&out, "<desc>%s</desc>\n<style>%s%s</style>\n", escape(c.subtitle), style, classes())
-	put(&out, `<path class="bg" d="M0 0H%vV%vH0z"/>`+"\n", width, y)
+	var out svg.Writer
+	out.WriteString(svg.Head("st", oneLine(c.trace.Title), width, y))
+	out.Put("<desc>%s</desc>\n<style>%s%s</style>\n", escape(c.subtitle), style, classes())
+	out.Put(`<path class="bg" d="M0 0H%vV%vH0z"/>`+"\n", width, y)
 	return out.String() + body.String() + "</svg>\n"
 }
 
 // classes are those of the colours and dashes.
 func classes() string {
-	var b strings.Builder
+	var b svg.Writer
 	for i := range kindColours {
-		put(&b, ".st .k%d{color:var(--k%d)}\n", i, i)
+		b.Put(".st .k%d{color:var(--k%d)}\n", i, i)
 	}
 	for i, dash := range dashes {
 		if dash != "" {
-			put(&b, ".st .d%d .m{stroke-dasharray:%s}\n", i, dash)
+			b.Put(".st .d%d .m{stroke-dasharray:%s}\n", i, dash)
 		}
 	}
 	for i := range leaderColours {
-		put(&b, ".st .l%d{fill:var(--l%d)}\n", i, i)
+		b.Put(".st .l%d{fill:var(--l%d)}\n", i, i)
 	}
 	for i := range groupColours {
-		put(&b, ".st .g%d{fill:var(--g%d)}\n", i, i)
+		b.Put(".st .g%d{fill:var(--g%d)}\n", i, i)
 	}
 	return b.String()
 }
 
 // row draws a part of the line. What reaches beyond its ends is clipped.
-func (c *drawing) row(out *strings.Builder, r row, y, high float64) {
+func (c *drawing) row(out *svg.Writer, r row, y, high float64) {
 	for _, p := range c.procs {
-		put(out, `<text class="p" x="%v" y="%v">p%d</text>`, margin+gutter-16, y+c.y(p)+4, p)
+		out.Put(`<text class="p" x="%v" y="%v">p%d</text>`, margin+gutter-16, y+c.y(p)+4, p)
 	}
 	before, after := 10.0, 10.0
 	if r.to == c.rows[len(c.rows)-1].to {
 		after = margin
 	}
 	wide := r.to - r.from + before + after
-	put(out, "\n"+`<svg x="%v" y="%v" width="%v" height="%v" viewBox="%v 0 %v %v">`+"\n",
+	out.Put("\n"+`<svg x="%v" y="%v" width="%v" height="%v" viewBox="%v 0 %v %v">`+"\n",
 		margin+gutter-before, y, wide, high, r.from-before, wide, high)
 	for layer, items := range c.items {
 		for _, i := range items {
@@ -105,14 +105,14 @@ func wrap(text string, width float64) (lines []string) {
 }
 
 // legend explains what is drawn, and nothing else. It returns where it ends.
-func (c *drawing) legend(out *strings.Builder, y, width float64) float64 {
+func (c *drawing) legend(out *svg.Writer, y, width float64) float64 {
 	x := margin
 	entry := func(sample, text string) {
 		wide := 40 + textWidth(text, 11) + 14
 		if x+wide > width-margin && x > margin {
 			x, y = margin, y+19
 		}
-		put(out, `<g transform="translate(%v %v)">%v<text x="36" y="4">%v</text></g>`+"\n", x, y,
+		out.Put(`<g transform="translate(%v %v)">%v<text x="36" y="4">%v</text></g>`+"\n", x, y,
 			sample, escape(text))
 		x += wide
 	}
@@ -122,7 +122,7 @@ func (c *drawing) legend(out *strings.Builder, y, width float64) float64 {
 		if kind < len(c.trace.Kinds) {
 			name = c.trace.Kinds[kind]
 		}
-		entry(paint(`<g class="k%d d%d">`, kind%kindColours, kind%len(dashes))+
+		entry(svg.Paint(`<g class="k%d d%d">`, kind%kindColours, kind%len(dashes))+
 			`<path class="m" d="M2 0H24"/><path class="h" d="M30 0l-8 -3.3v6.6z"/></g>`,
 			short(oneLine(name), 32))
 	}
@@ -136,7 +136,7 @@ func (c *drawing) legend(out *strings.Builder, y, width float64) float64 {
 
 // signOf is how records of a type are marked, for the legend: from the height y.
 func signOf(t trace.Type, y int) string {
-	return paint(`<path class="%v" d="M16 %d%v"/>`, signs[t].class, y, signs[t].path)
+	return svg.Paint(`<path class="%v" d="M16 %d%v"/>`, signs[t].class, y, signs[t].path)
 }
 
 // legendEntries are in the order in which they are explained.

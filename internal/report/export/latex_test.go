@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/conclave-bench/conclave/internal/chart"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -312,14 +313,14 @@ func TestPgfplots_Looks(t *testing.T) {
 	one := write(t, small(t), "pgfplots", Options{Metrics: []string{"election_ms"}, Where: where("label=ring", "loss=0")})
 	for _, files := range [][]File{both, one} {
 		picture := string(files[len(files)-1].Data)
-		for _, want := range []string{"look 1/.style={" + figure.TeX(1) + "}", "\\addlegendimage{look 1}" +
+		for _, want := range []string{"look 1/.style={" + chart.TeX(1) + "}", "\\addlegendimage{look 1}" +
 			"\\addlegendentry{ring}", "xshift="} {
 			if !strings.Contains(picture, want) {
 				t.Errorf("no %s in\n%s", want, picture)
 			}
 		}
 	}
-	if a, b := figure.TeX(0), figure.TeX(1); !strings.Contains(a, "mark=*") || !strings.Contains(b, "mark=square,") ||
+	if a, b := chart.TeX(0), chart.TeX(1); !strings.Contains(a, "mark=*") || !strings.Contains(b, "mark=square,") ||
 		!strings.Contains(b, "dash pattern=on 5bp off 2bp") || !strings.Contains(b, "red,213;green,94;blue,0") {
 		t.Errorf("%s and %s", a, b)
 	}

@@ -2,12 +2,9 @@ package figure
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot/vg"
 
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -88,13 +85,13 @@ func TestChosen(t *testing.T) {
 		}
 		p := list[0]
 		var legend []string
-		for _, e := range p.legend {
-			legend = append(legend, e.text)
+		for _, e := range p.Legend {
+			legend = append(legend, e.Text)
 		}
-		notes := strings.TrimSuffix(strings.Join(p.notes, "; "), "the vertical axis starts at 5")
-		if p.name != tt.file || len(p.panes) != tt.panes || strings.Join(legend, " ") != tt.legend || p.x != tt.x ||
+		notes := strings.TrimSuffix(strings.Join(p.Notes, "; "), "the vertical axis starts at 5")
+		if p.Name != tt.file || len(p.Panes) != tt.panes || strings.Join(legend, " ") != tt.legend || p.X != tt.x ||
 			strings.TrimSuffix(notes, "; ") != tt.notes {
-			t.Errorf("%s: %s of %d panes along %q, legend %q, notes %q", tt.name, p.name, len(p.panes), p.x, legend,
+			t.Errorf("%s: %s of %d panes along %q, legend %q, notes %q", tt.name, p.Name, len(p.Panes), p.X, legend,
 				notes)
 		}
 		saved(t, list)
@@ -110,7 +107,7 @@ func TestChosen_OwnOutages(t *testing.T) {
 			d := swept(of, nodes)
 			d.Mixed = mixed
 			list, err := pictures(d, &Options{Metrics: []string{of.Name}})
-			if err != nil || len(list) != 1 || slices.Contains(list[0].notes, ownOutages) != (own && mixed) {
+			if err != nil || len(list) != 1 || slices.Contains(list[0].Notes, ownOutages) != (own && mixed) {
 				t.Errorf("%s, mixed %v: %+v, %v", of.Name, mixed, list, err)
 			}
 		}
@@ -141,39 +138,6 @@ func TestChosen_Mistakes(t *testing.T) {
 	}
 }
 
-// TestLookOf: lines whose values are the same can be told apart: each is drawn beside the other,
-// and has a mark and dashes of its own.
-func TestLookOf(t *testing.T) {
-	t.Parallel()
-	for i := range 35 {
-		for k := range i {
-			a, b, differ := lookOf(i), lookOf(k), 0
-			for _, d := range []bool{a.color != b.color, a.mark != b.mark, !slices.Equal(a.dash, b.dash)} {
-				if d {
-					differ++
-				}
-			}
-			if differ < 2 || i < 5 && differ < 3 {
-				t.Errorf("lines %d and %d differ in %d of colour, mark and dashes", k, i, differ)
-			}
-		}
-	}
-	list, err := pictures(swept(metric.Downtime, nodes), usual())
-	if err != nil || len(list) != 1 {
-		t.Fatal(list, err)
-	}
-	var courses []*course
-	for _, d := range list[0].panes[0].drawn {
-		if c, is := d.(*course); is {
-			courses = append(courses, c)
-		}
-	}
-	if len(courses) != 2 || !slices.Equal(courses[0].xys, courses[1].xys) ||
-		courses[1].shift-courses[0].shift < courses[0].look.glyph().Radius {
-		t.Errorf("want two lines of the same values, drawn half a mark apart: %+v", courses)
-	}
-}
-
 // TestWrite_Small: each figure that nobody asked for by name is a PDF of at most 30 KB, whatever
 // varies.
 func TestWrite_Small(t *testing.T) {
@@ -181,50 +145,11 @@ func TestWrite_Small(t *testing.T) {
 	for _, columns := range [][]report.Column{{nodes}, {loss, crashes}, {nodes, loss, crashes}} {
 		dir := t.TempDir()
 		names, err := Write(swept(metric.Availability, columns...), dir, *usual())
-		if err != nil || len(names) != len(formats) {
+		if err != nil || len(names) != 3 {
 			t.Fatal(names, err)
 		}
-		if size := len(read(t, dir, names[slices.Index(formats, "pdf")])); size > 30_000 {
+		if size := len(read(t, dir, names[1])); size > 30_000 {
 			t.Errorf("%s: %d bytes, want at most 30 KB", names[0], size)
-		}
-	}
-}
-
-// TestLay: a figure is as high as it is asked to be, or says what it takes; a legend of many
-// leaves the axes their room.
-func TestLay(t *testing.T) {
-	t.Parallel()
-	p := picture{name: "x", x: "nodes", y: "downtime (ms)", panes: []pane{{x: axis{max: 10}, y: axis{max: 10}}}}
-	for range 14 {
-		p.legend = append(p.legend, entry{"bully-next-in-line", look{}, lineAndMark})
-	}
-	l, err := p.lay(0, 0)
-	if err != nil || l.tall < 100 || l.legend > l.height*0.4 || l.width != usualWidth {
-		t.Errorf("%v: %+v", err, l)
-	}
-	if l, err := p.lay(0, 90*vg.Millimeter); err != nil || l.height != 90*vg.Millimeter || l.tall < 100 {
-		t.Errorf("%v: %+v", err, l)
-	}
-	p.y = "context switches of the busiest node per operation"
-	if l, err := p.lay(0, 0); err != nil || len(l.y) != 2 || titleText.Width(l.y[0]) > l.tall ||
-		l.yTitle < 2*titleText.Font.Size {
-		t.Errorf("%v: %+v, want a title of two lines beside the axis", err, l)
-	}
-	if _, err := p.lay(0, 30*vg.Millimeter); err == nil || !strings.Contains(err.Error(), "want 4") {
-		t.Errorf("%v, want how many millimetres it takes", err)
-	}
-	if err := p.save(filepath.Join(t.TempDir(), "x.svg"), "svg", 0, 30*vg.Millimeter); err == nil {
-		t.Error("a figure without room was drawn")
-	}
-}
-
-func TestLength(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]vg.Length{"85mm": 85 * vg.Millimeter, "3.33in": 3.33 * vg.Inch, "": 0,
-		"85": -1, "5mm": -1, "85m": -1, "mm": -1, "NaNmm": -1} {
-		got, err := Length(text)
-		if (err != nil) != (want < 0) || want >= 0 && got != want {
-			t.Errorf("%q is %v, %v", text, got, err)
 		}
 	}
 }

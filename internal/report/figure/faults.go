@@ -7,15 +7,16 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/conclave-bench/conclave/internal/chart"
 	"github.com/conclave-bench/conclave/internal/report"
 )
 
 // asAsked is the line on which what was asked for is what happened.
-var asAsked = look{color: gray, dash: []vg.Length{3, 2}}
+var asAsked = chart.Look{Color: chart.Gray, Dash: []vg.Length{3, 2}}
 
 // faultFigures draw what was achieved of each fault against what was asked for: a point
 // for each cell, the mean over its trials. Both axes are the same.
-func faultFigures(d *report.Data, v *report.View) (out []picture) {
+func faultFigures(d *report.Data, v *report.View) (out []chart.Chart) {
 	label := v.Label()
 	for i, fault := range d.Faults {
 		points, names, most := map[int]plotter.XYs{}, map[int]string{}, 0.0
@@ -36,17 +37,19 @@ func faultFigures(d *report.Data, v *report.View) (out []picture) {
 		if len(points) == 0 {
 			continue
 		}
-		top := nice(1.02 * most)
-		p := picture{name: "faults-" + fault.Name, x: fault.Title + ", requested", y: "achieved"}
-		pane := pane{x: axis{min: 0, max: top}, y: axis{min: 0, max: top}}
-		pane.drawn = append(pane.drawn, &plotter.Line{XYs: plotter.XYs{{}, {X: top, Y: top}},
-			LineStyle: asAsked.line()})
+		top := chart.Nice(1.02 * most)
+		p := chart.Chart{Name: "faults-" + fault.Name, X: fault.Title + ", requested", Y: "achieved"}
+		pane := chart.Pane{X: chart.Axis{Min: 0, Max: top}, Y: chart.Axis{Min: 0, Max: top}}
+		pane.Drawn = append(pane.Drawn, &plotter.Line{XYs: plotter.XYs{{}, {X: top, Y: top}},
+			LineStyle: asAsked.Line()})
 		for _, at := range slices.Sorted(maps.Keys(points)) {
-			pane.drawn = append(pane.drawn, &plotter.Scatter{XYs: points[at], GlyphStyle: lookOf(at).glyph()})
-			p.legend = append(p.legend, entry{names[at], lookOf(at), onlyMark})
+			pane.Drawn = append(pane.Drawn,
+				&plotter.Scatter{XYs: points[at], GlyphStyle: chart.LookOf(at).Glyph()})
+			p.Legend = append(p.Legend, chart.Entry{Text: names[at], Look: chart.LookOf(at),
+				Shows: chart.OnlyMark})
 		}
-		p.legend = append(p.legend, entry{"as requested", asAsked, onlyLine})
-		p.panes = append(p.panes, pane)
+		p.Legend = append(p.Legend, chart.Entry{Text: "as requested", Look: asAsked, Shows: chart.OnlyLine})
+		p.Panes = append(p.Panes, pane)
 		out = append(out, p)
 	}
 	return out

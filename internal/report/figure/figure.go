@@ -4,28 +4,17 @@
 package figure
 
 import (
-	"fmt"
-	"math"
-	"os"
-	"path/filepath"
+	"errors"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
+	"github.com/conclave-bench/conclave/internal/chart"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
-
-// formats are the kinds of files that Write makes of each figure.
-var formats = []string{"svg", "pdf", "png"}
-
-// usualWidth is a column of the ACM's and most other papers.
-const usualWidth = 3.33 * vg.Inch
 
 // mostFigures bounds how many figures a metric gets, one for each combination of
 // what has no axis of its own.
@@ -44,35 +33,6 @@ type Options struct {
 	Width, Height vg.Length
 }
 
-// Length reads a length with its unit, as 85mm; "" is 0.
-func Length(text string) (vg.Length, error) {
-	if text == "" {
-		return 0, nil
-	}
-	const least, most = 30 * vg.Millimeter, 1000 * vg.Millimeter
-	if strings.Trim(text, "0123456789.") == "" {
-		return 0, fmt.Errorf("want a length with its unit, as 85mm")
-	}
-	l, err := vg.ParseLength(text)
-	if err != nil || !(l >= least && l <= most) {
-		return 0, fmt.Errorf("want a length from 30mm to 1000mm, in mm, cm, in or pt, as 85mm")
-	}
-	return l, nil
-}
-
-// A picture is a figure before it is in a format: panes beside and below each other, with the
-// same axes.
-type picture struct {
-	name   string // of the file, without its ending
-	x, y   string // titles of the axes
-	panes  []pane
-	legend []entry
-	notes  []string  // what a reader has to know: what is held, where an axis starts
-	tall   vg.Length // of a pane; 0: what looks well
-	// wider is by how much the texts of notes and legend are wider in the font of another program.
-	wider vg.Length
-}
-
 // Write draws charts of d into dir, each in every format, and returns the names of the files.
 // The error is a *report.Mistake where other options would do.
 func Write(d *report.Data, dir string, o Options) (names []string, err error) {
@@ -80,23 +40,15 @@ func Write(d *report.Data, dir string, o Options) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+	names, err = chart.Write(dir, list, o.Width, o.Height)
+	if errors.As(err, new(*chart.Cramped)) {
+		err = report.Mistaken("%v", err)
 	}
-	for _, p := range list {
-		for _, format := range formats {
-			name := p.name + "." + format
-			if err := p.save(filepath.Join(dir, name), format, o.Width, o.Height); err != nil {
-				return names, fmt.Errorf("figure: %s: %w", name, err)
-			}
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	return names, err
 }
 
 // pictures are the figures of d, in order, each with a name of its own.
-func pictures(d *report.Data, o *Options) (out []picture, err error) {
+func pictures(d *report.Data, o *Options) (out []chart.Chart, err error) {
 	v, err := d.View(o.Where)
 	if err != nil {
 		return nil, err
@@ -123,16 +75,16 @@ func pictures(d *report.Data, o *Options) (out []picture, err error) {
 	}
 	names := make([]string, len(out))
 	for i := range out {
-		names[i] = out[i].name
+		names[i] = out[i].Name
 	}
 	for i, name := range report.FileNames(names) {
-		out[i].name = name
+		out[i].Name = name
 	}
 	return out, nil
 }
 
 // chosen are the figures that the options name, or else the few that answer the question.
-func chosen(d *report.Data, v *report.View, o *Options) (out []picture, err error) {
+func chosen(d *report.Data, v *report.View, o *Options) (out []chart.Chart, err error) {
 	asked := len(o.Metrics) > 0 || o.X != "" || o.Series != ""
 	metrics := d.Question()
 	if len(o.Metrics) > 0 {
@@ -198,10 +150,7 @@ type group struct {
 func groups(d *report.Data, v *report.View) (out []group) {
 	for _, c := range v.Charts() {
 		for _, p := range c.Panels {
-			g := group{}
-			for _, i := range v.Split {
-				g.name += "-" + d.Columns[i].Name + "-" + d.Columns[i].Values[v.Rows[p.Cells[0]][i]]
-			}
+			g := group{name: place(v, p.Cells[0])}
 			for _, k := range p.Cells {
 				g.cells = append(g.cells, &d.Cells[k])
 			}
@@ -210,185 +159,3 @@ func groups(d *report.Data, v *report.View) (out []group) {
 	}
 	return out[:min(len(out), mostFigures)]
 }
-
-// Room around and between what is drawn.
-const (
-	left, right, bottom, top = 2, 7, 2, 4
-
-	paneGap   = 10 // between panes beside each other
-	paneTitle = 15 // above each
-	noteRow   = 9
-	titleRow  = 12
-	leastTall = 36 // of a pane; less shows nothing
-)
-
-// A layout is where the parts of a picture stand.
-type layout struct {
-	width, height vg.Length
-	columns, rows int
-	wide, tall    vg.Length // of a pane
-	yTitle, yRoom vg.Length // left of the panes
-	xRoom, head   vg.Length // below and above each
-	y, notes      []string  // in lines
-	legendAt      []vg.Point
-	legend        vg.Length
-}
-
-// lay finds the layout of p.
-func (p *picture) lay(width, height vg.Length) (l layout, err error) {
-	if width == 0 {
-		width = usualWidth
-	}
-	l.width, l.columns = width, 1
-	inner := width - left - right
-	if n := len(p.panes); n > 1 {
-		l.head = paneTitle
-		l.columns = min(n, max(1, int((inner-30)/95)))
-		l.rows = (n + l.columns - 1) / l.columns
-		l.columns = (n + l.rows - 1) / l.rows // without holes, if it can be
-	}
-	l.rows = (len(p.panes) + l.columns - 1) / l.columns
-	rows := vg.Length(l.rows)
-	place := func(tall vg.Length) {
-		all := max(tall, leastTall)*rows + (l.head+l.xRoom)*(rows-1)
-		l.y = even(p.y, titleText, all)
-		l.yTitle = titleRow * vg.Length(len(l.y))
-		l.yRoom, l.xRoom = 0, 0
-		for i := range p.panes {
-			l.yRoom = max(l.yRoom, p.panes[i].yRoom(tall))
-		}
-		l.wide = (inner - l.yTitle - l.yRoom - paneGap*vg.Length(l.columns-1)) / vg.Length(l.columns)
-		for i := range p.panes {
-			l.xRoom = max(l.xRoom, p.panes[i].xRoom(l.wide))
-		}
-		l.tall = tall
-	}
-	texts := inner / max(p.wider, 1)
-	l.notes = even(strings.Join(p.notes, "; "), smallText, texts)
-	l.legendAt, l.legend = arrange(p.legend, texts)
-	rest := bottom + top + titleText.Font.Size + 6 + noteRow*vg.Length(len(l.notes)) + l.legend
-	if l.legend > 0 {
-		rest += 3
-	}
-	place(100)
-	if height == 0 {
-		tall := p.tall
-		if tall == 0 {
-			tall = min(max(0.55*l.wide, 65), 160)
-		}
-		place(tall)
-		l.height = rest + rows*(l.head+l.tall+l.xRoom)
-		return l, nil
-	}
-	place((height-rest)/rows - l.head - l.xRoom)
-	l.height = height
-	if l.tall < leastTall {
-		least := rest + rows*(l.head+leastTall+l.xRoom)
-		return l, report.Mistaken("--height %.0fmm leaves no room for the axes of %s: want %.0fmm or more, "+
-			"or fewer lines or panels by --where", height/vg.Millimeter, p.name,
-			math.Ceil(float64(least/vg.Millimeter)))
-	}
-	return l, nil
-}
-
-// wrapped is a text in lines no longer than room.
-func wrapped(of string, style text.Style, room vg.Length) (lines []string) {
-	for _, word := range strings.Fields(of) {
-		if n := len(lines); n > 0 && style.Width(lines[n-1]+" "+word) <= room {
-			lines[n-1] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return lines
-}
-
-// even is a text in as many lines as it takes, each about as long as the others.
-func even(of string, style text.Style, room vg.Length) (lines []string) {
-	lines = wrapped(of, style, room)
-	for most := room; len(lines) > 1; most -= 2 {
-		shorter := wrapped(of, style, most)
-		if len(shorter) > len(lines) || most < room/4 {
-			break
-		}
-		lines = shorter
-	}
-	return lines
-}
-
-// save draws p into a file.
-func (p *picture) save(path, format string, width, height vg.Length) (err error) {
-	// The library panics where an axis cannot show a value.
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
-	l, err := p.lay(width, height)
-	if err != nil {
-		return err
-	}
-	canvas, err := newCanvas(l.width, l.height, format)
-	if err != nil {
-		return err
-	}
-	c := draw.New(canvas)
-	c.FillPolygon(white, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	p.draw(draw.Crop(c, left, -right, bottom, -top), &l)
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := canvas.WriteTo(file); err != nil {
-		file.Close() // the first error says more
-		return err
-	}
-	return file.Close()
-}
-
-func (p *picture) draw(c draw.Canvas, l *layout) {
-	x, y := c.Min.X+l.yTitle+l.yRoom, c.Max.Y
-	for i := range p.panes {
-		column := vg.Length(i % l.columns)
-		if i > 0 && column == 0 {
-			y -= l.head + l.tall + l.xRoom
-		}
-		at := c
-		at.Min.X = x + column*(l.wide+paneGap)
-		at.Max = vg.Point{X: at.Min.X + l.wide, Y: y - l.head}
-		at.Min.Y = at.Max.Y - l.tall
-		p.panes[i].draw(at, column == 0)
-	}
-	y -= l.head + l.tall + l.xRoom
-	middle := (y + l.xRoom + c.Max.Y - l.head) / 2
-	s := titleText
-	s.XAlign, s.YAlign = text.XCenter, text.YTop
-	c.FillText(s, vg.Point{X: (x + c.Max.X) / 2, Y: y - 1}, p.x)
-	y -= s.Font.Size + 6
-	for _, line := range l.notes {
-		n := smallText
-		n.Color, n.XAlign, n.YAlign = gray, text.XRight, text.YTop
-		c.FillText(n, vg.Point{X: c.Max.X, Y: y}, line)
-		y -= noteRow
-	}
-	s.Rotation = math.Pi / 2
-	for i, line := range l.y {
-		c.FillText(s, vg.Point{X: c.Min.X + titleRow*vg.Length(i), Y: middle}, line)
-	}
-	c.Max.Y = c.Min.Y + l.legend
-	drawLegend(c, p.legend, l.legendAt)
-}
-
-// newCanvas is what a figure is drawn on; a PNG has the dots that print takes.
-func newCanvas(w, h vg.Length, format string) (vg.CanvasWriterTo, error) {
-	switch format {
-	case "png":
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(300))}, nil
-	case "pdf":
-		return newPDF(w, h), nil
-	}
-	return draw.NewFormattedCanvas(w, h, format)
-}
-
-// finite says whether v can be drawn.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,17 +1,14 @@
 package figure
 
 import (
-	"bytes"
 	"compress/zlib"
 	"encoding/binary"
 	"encoding/hex"
 	"io"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -91,12 +88,12 @@ func TestPDF(t *testing.T) {
 // need not repair it.
 func TestPDF_References(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
 	p := everything(t, sample())[0]
-	if err := p.save(filepath.Join(dir, "x.pdf"), "pdf", 0, 0); err != nil {
+	rendered, err := p.Render("pdf", 0, 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	file := read(t, dir, "x.pdf")
+	file := string(rendered)
 	rows := regexp.MustCompile(`(?m)^(\d{10}) 00000 n $`).FindAllStringSubmatch(file, -1)
 	if len(rows) != 9 {
 		t.Fatalf("%d objects, want 4 and 5 of a font", len(rows))
@@ -115,37 +112,4 @@ func number64(t *testing.T, text string) (n int) {
 		n = 10*n + int(digit-'0')
 	}
 	return n
-}
-
-// TestCut: a cut font has the outlines that are used, and what they are composed of, and no
-// others.
-func TestCut(t *testing.T) {
-	t.Parallel()
-	s := newSubset(font.DefaultCache.Lookup(sans(8), 8))
-	s.encode("ä")
-	var source bytes.Buffer
-	if _, err := s.face.Face.WriteSourceTo(nil, &source); err != nil {
-		t.Fatal(err)
-	}
-	whole := tablesOf(source.Bytes())
-	want := map[int]bool{0: true}
-	for g := range s.runes {
-		want[int(g)] = true
-		parts := whole.parts(int(g))
-		if len(parts) != 2 {
-			t.Fatalf("ä has the parts %v, want an a and two dots", parts)
-		}
-		want[parts[0]], want[parts[1]] = true, true
-	}
-	var used []uint16
-	for g := range s.runes {
-		used = append(used, g)
-	}
-	cut := tablesOf(whole.cut(used))
-	for g := range int(binary.BigEndian.Uint16(whole["maxp"][4:])) {
-		got := cut.glyph(g)
-		if !want[g] && len(got) > 0 || want[g] && !bytes.HasPrefix(got, whole.glyph(g)) {
-			t.Errorf("glyph %d: %d bytes, want %v", g, len(got), want[g])
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package figure
+package chart
 
 import (
 	"image/color"
@@ -31,36 +31,48 @@ var (
 	}
 	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
+	// Dotted is what claims are, and no line that was measured.
+	Dotted = []vg.Length{0.6, 1.8}
+
 	black = color.RGBA{A: 0xff}
 	white = color.RGBA{0xff, 0xff, 0xff, 0xff}
-	gray  = color.RGBA{0x66, 0x66, 0x66, 0xff}
+	// Gray is what stands beside the data.
+	Gray  = color.RGBA{0x66, 0x66, 0x66, 0xff}
 	faint = color.RGBA{0xd8, 0xd8, 0xd8, 0xff}
 )
 
-// A look is how a label is drawn, the same in every figure.
-type look struct {
-	color color.RGBA
-	mark  draw.GlyphDrawer
-	dash  []vg.Length
+// A Look is how a label is drawn, the same in every figure.
+type Look struct {
+	Color color.RGBA
+	Mark  draw.GlyphDrawer
+	Dash  []vg.Length
 }
 
-func lookOf(label int) look {
-	return look{palette[label%len(palette)], marks[label%len(marks)].GlyphDrawer, dashes[label%len(dashes)]}
+// LookOf is the look of the label of that number.
+func LookOf(label int) Look {
+	return Look{palette[label%len(palette)], marks[label%len(marks)].GlyphDrawer, dashes[label%len(dashes)]}
 }
 
-func (l look) line() draw.LineStyle {
-	return draw.LineStyle{Color: l.color, Width: 1.1, Dashes: l.dash}
+// Line is the style of its lines.
+func (l Look) Line() draw.LineStyle {
+	return draw.LineStyle{Color: l.Color, Width: 1.1, Dashes: l.Dash}
 }
 
-func (l look) glyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.color, Radius: 2, Shape: l.mark}
+// Glyph is the style of its points.
+func (l Look) Glyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: l.Color, Radius: 2, Shape: l.Mark}
+}
+
+// claim is the style of what is claimed.
+func (l Look) claim() draw.LineStyle {
+	return draw.LineStyle{Color: l.Color, Width: 0.7, Dashes: Dotted}
 }
 
 // pale is the colour of an interval's band: mixed with white and not transparent, for
 // printers and viewers disagree about what lies over what.
-func (l look) pale() color.RGBA {
+func (l Look) pale() color.RGBA {
 	mix := func(v uint8) uint8 { return uint8(255 - (255-int(v))*3/20) }
-	return color.RGBA{mix(l.color.R), mix(l.color.G), mix(l.color.B), 0xff}
+	return color.RGBA{mix(l.Color.R), mix(l.Color.G), mix(l.Color.B), 0xff}
 }
 
 func sans(size vg.Length) font.Font {
@@ -79,21 +91,23 @@ var (
 	smallText = sized(7)
 )
 
-// An entry of a legend.
-type entry struct {
-	text  string
-	look  look
-	shows parts
+// An Entry of a legend.
+type Entry struct {
+	Text     string
+	Look     Look
+	Shows    Parts
+	Mark     string   // behind the text, in TeX
+	Comments []string // on it, in TeX
 }
 
-// parts are what is drawn of a look.
-type parts int
+// Parts are what is drawn of a look.
+type Parts int
 
 const (
-	lineAndMark parts = iota
-	onlyLine
-	onlyMark
-	onlyText // the heading of others
+	LineAndMark Parts = iota
+	OnlyLine
+	OnlyMark
+	OnlyText // the heading of others
 )
 
 const (
@@ -101,17 +115,17 @@ const (
 	swatch    = 15
 )
 
-func (e *entry) width() vg.Length {
-	if e.shows == onlyText {
-		return smallText.Width(e.text)
+func (e *Entry) width() vg.Length {
+	if e.Shows == OnlyText {
+		return smallText.Width(e.Text)
 	}
-	return swatch + 3 + smallText.Width(e.text)
+	return swatch + 3 + smallText.Width(e.Text)
 }
 
 // arrange puts the entries beside each other, or, if one row does not take them, into as many
 // columns as fit into room. It returns where each stands, from the upper left corner, and
 // the height of all.
-func arrange(entries []entry, room vg.Length) (at []vg.Point, tall vg.Length) {
+func arrange(entries []Entry, room vg.Length) (at []vg.Point, tall vg.Length) {
 	const apart = 6
 	var x vg.Length
 	for _, e := range entries {
@@ -138,27 +152,27 @@ func arrange(entries []entry, room vg.Length) (at []vg.Point, tall vg.Length) {
 }
 
 // drawLegend writes the entries along the top of c.
-func drawLegend(c draw.Canvas, entries []entry, at []vg.Point) {
+func drawLegend(c draw.Canvas, entries []Entry, at []vg.Point) {
 	s := smallText
 	s.YAlign = text.YCenter
 	for i, e := range entries {
 		x, y := c.Min.X+at[i].X, c.Max.Y-at[i].Y-legendRow/2
-		if e.shows == onlyText {
-			c.FillText(s, vg.Point{X: x, Y: y}, e.text)
+		if e.Shows == OnlyText {
+			c.FillText(s, vg.Point{X: x, Y: y}, e.Text)
 			continue
 		}
-		if e.shows != onlyMark {
-			c.StrokeLine2(e.look.line(), x, y, x+swatch, y)
+		if e.Shows != OnlyMark {
+			c.StrokeLine2(e.Look.Line(), x, y, x+swatch, y)
 		}
-		if e.shows != onlyLine {
-			c.DrawGlyph(e.look.glyph(), vg.Point{X: x + swatch/2, Y: y})
+		if e.Shows != OnlyLine {
+			c.DrawGlyph(e.Look.Glyph(), vg.Point{X: x + swatch/2, Y: y})
 		}
-		c.FillText(s, vg.Point{X: x + swatch + 3, Y: y}, e.text)
+		c.FillText(s, vg.Point{X: x + swatch + 3, Y: y}, e.Text)
 	}
 }
 
-// nice is the next round number that is not below v.
-func nice(v float64) float64 {
+// Nice is the next round number that is not below v.
+func Nice(v float64) float64 {
 	if !(v > 0) {
 		return 1
 	}

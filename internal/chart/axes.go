@@ -1,4 +1,4 @@
-package figure
+package chart
 
 import (
 	"cmp"
@@ -13,30 +13,30 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A tick is a place on an axis and what is written there.
-type tick struct {
-	at   float64
-	text string
-	low  bool // the text stands in a second row, below those of its neighbours
+// A Tick is a place on an axis and what is written there.
+type Tick struct {
+	At   float64
+	Text string
+	Low  bool // the text stands in a second row, below those of its neighbours
 }
 
-// An axis goes from min to max.
-type axis struct {
-	min, max float64
-	log      bool
-	// ticks are the places that have a mark; nil: round values. Where their texts would overlap
+// An Axis goes from Min to Max.
+type Axis struct {
+	Min, Max float64
+	Log      bool
+	// Ticks are the places that have a mark; nil: round values. Where their texts would overlap
 	// some are left out, the first and the last not.
-	ticks []tick
-	names bool // the ticks are names, for which the axis makes room
+	Ticks []Tick
+	Names bool // the ticks are names, for which the axis makes room
 }
 
-// logScale stands behind the title of an axis in decades.
-const logScale = ", log scale"
+// LogScale stands behind the title of an axis in decades.
+const LogScale = ", log scale"
 
 // scaled is a as the library's plotters want it.
-func (a *axis) scaled() (out plot.Axis) {
-	out.Min, out.Max, out.Scale = a.min, a.max, plot.LinearScale{}
-	if a.log {
+func (a *Axis) scaled() (out plot.Axis) {
+	out.Min, out.Max, out.Scale = a.Min, a.Max, plot.LinearScale{}
+	if a.Log {
 		out.Scale = plot.LogScale{}
 	}
 	return out
@@ -44,14 +44,14 @@ func (a *axis) scaled() (out plot.Axis) {
 
 // marked are the ticks of an axis of that length, on which a text takes as much room as size
 // says. Those without room have no text.
-func (a *axis) marked(length vg.Length, size func(string) vg.Length) []tick {
-	ticks := slices.Clone(a.ticks)
+func (a *Axis) marked(length vg.Length, size func(string) vg.Length) []Tick {
+	ticks := slices.Clone(a.Ticks)
 	switch {
 	case ticks != nil:
-	case a.log:
-		ticks = decades(a.min, a.max)
+	case a.Log:
+		ticks = decades(a.Min, a.Max)
 	default:
-		ticks = rounds(a.min, a.max, func(text string) float64 {
+		ticks = Rounds(a.Min, a.Max, func(text string) float64 {
 			return float64((size(text) + textsApart + 2) / length)
 		})
 	}
@@ -63,12 +63,12 @@ func (a *axis) marked(length vg.Length, size func(string) vg.Length) []tick {
 const textsApart = 4
 
 // texts leaves those ticks their texts that have room for them.
-func (a *axis) texts(ticks []tick, length vg.Length, size func(string) vg.Length) {
+func (a *Axis) texts(ticks []Tick, length vg.Length, size func(string) vg.Length) {
 	scale := a.scaled()
-	place := func(t tick) vg.Length { return vg.Length(scale.Norm(t.at)) * length }
+	place := func(t Tick) vg.Length { return vg.Length(scale.Norm(t.At)) * length }
 	var taken [][2]vg.Length
-	fits := func(t tick) bool {
-		half := size(t.text)/2 + textsApart/2
+	fits := func(t Tick) bool {
+		half := size(t.Text)/2 + textsApart/2
 		from, to := place(t)-half, place(t)+half
 		for _, other := range taken {
 			if from < other[1] && to > other[0] {
@@ -86,15 +86,15 @@ func (a *axis) texts(ticks []tick, length vg.Length, size func(string) vg.Length
 		switch {
 		case i == 0 || i == len(ticks)-1:
 			return 0
-		case a.log && math.Abs(math.Log10(ticks[i].at)-math.Round(math.Log10(ticks[i].at))) < 1e-9:
+		case a.Log && math.Abs(math.Log10(ticks[i].At)-math.Round(math.Log10(ticks[i].At))) < 1e-9:
 			return 1
 		}
 		return 2
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rank(i), rank(j)) })
 	for _, i := range order {
-		if ticks[i].text != "" && !fits(ticks[i]) {
-			ticks[i].text = ""
+		if ticks[i].Text != "" && !fits(ticks[i]) {
+			ticks[i].Text = ""
 		}
 	}
 }
@@ -102,12 +102,12 @@ func (a *axis) texts(ticks []tick, length vg.Length, size func(string) vg.Length
 // steps are those between round values, by power of ten.
 var steps = []float64{1, 2, 2.5, 5}
 
-// rounds are round values from low to high, as many as there is room for, and both ends. need
+// Rounds are round values from low to high, as many as there is room for, and both ends. need
 // is the share of the axis that a text takes. A step that leads from end to end is preferred.
-func rounds(low, high float64, need func(string) float64) (out []tick) {
+func Rounds(low, high float64, need func(string) float64) (out []Tick) {
 	room := func(step float64) bool {
-		widest := max(need(number(low)), need(number(high)), need(number(math.Ceil(low/step)*step)),
-			need(number(math.Floor(high/step-1)*step)))
+		widest := max(need(Number(low)), need(Number(high)), need(Number(math.Ceil(low/step)*step)),
+			need(Number(math.Floor(high/step-1)*step)))
 		return (high-low)/step*widest <= 1
 	}
 	even := func(v, step float64) bool { return math.Abs(v/step-math.Round(v/step)) < 1e-6 }
@@ -117,13 +117,13 @@ func rounds(low, high float64, need func(string) float64) (out []tick) {
 	if step >= high-low {
 		step = stepOf(low, high, room)
 	}
-	out = append(out, tick{at: low, text: number(low)})
+	out = append(out, Tick{At: low, Text: Number(low)})
 	for k := math.Floor(low/step) + 1; k*step < high-step/1e6; k++ {
 		if v := k * step; v > low+step/1e6 {
-			out = append(out, tick{at: v, text: number(v)})
+			out = append(out, Tick{At: v, Text: Number(v)})
 		}
 	}
-	return append(out, tick{at: high, text: number(high)})
+	return append(out, Tick{At: high, Text: Number(high)})
 }
 
 // stepOf is the smallest round step of which enough says that it will do.
@@ -139,20 +139,20 @@ func stepOf(low, high float64, enough func(float64) bool) float64 {
 
 // decades are the ticks of a logarithmic axis: the powers of ten, two and five times them, and
 // both ends.
-func decades(low, high float64) (out []tick) {
-	out = append(out, tick{at: low, text: number(low)})
+func decades(low, high float64) (out []Tick) {
+	out = append(out, Tick{At: low, Text: Number(low)})
 	for power := math.Floor(math.Log10(low)); power <= math.Ceil(math.Log10(high)); power++ {
 		for _, k := range []float64{1, 2, 5} {
 			if v := k * math.Pow(10, power); v > low*(1+1e-9) && v < high*(1-1e-9) {
-				out = append(out, tick{at: v, text: number(v)})
+				out = append(out, Tick{At: v, Text: Number(v)})
 			}
 		}
 	}
-	return append(out, tick{at: high, text: number(high)})
+	return append(out, Tick{At: high, Text: Number(high)})
 }
 
-// number is v on an axis.
-func number(v float64) string {
+// Number is v on an axis.
+func Number(v float64) string {
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // it was written so
 	if a := math.Abs(f); a >= 1e6 || a > 0 && a < 1e-3 {
 		short := strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
@@ -161,11 +161,12 @@ func number(v float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// A pane is one pair of axes and what is drawn between them.
-type pane struct {
-	title string
-	x, y  axis
-	drawn []plot.Plotter
+// A Pane is one pair of axes and what is drawn between them.
+type Pane struct {
+	Title string
+	X, Y  Axis
+	Lines []Line // what is drawn, in data
+	Drawn []plot.Plotter
 }
 
 const (
@@ -179,9 +180,9 @@ var (
 )
 
 // yRoom is what the texts of the vertical axis take beside it.
-func (p *pane) yRoom(tall vg.Length) (widest vg.Length) {
-	for _, t := range p.y.marked(tall, upright) {
-		widest = max(widest, ticksText.Width(t.text))
+func (p *Pane) yRoom(tall vg.Length) (widest vg.Length) {
+	for _, t := range p.Y.marked(tall, upright) {
+		widest = max(widest, ticksText.Width(t.Text))
 	}
 	return widest + tickLength + textAfter
 }
@@ -190,12 +191,12 @@ func (p *pane) yRoom(tall vg.Length) (widest vg.Length) {
 func upright(string) vg.Length { return ticksText.Font.Size }
 
 // slanted says whether the names of the horizontal axis have no room beside each other.
-func (p *pane) slanted(wide vg.Length) bool {
-	if !p.x.names {
+func (p *Pane) slanted(wide vg.Length) bool {
+	if !p.X.Names {
 		return false
 	}
-	for _, t := range p.x.ticks {
-		if ticksText.Width(t.text)+4 > wide/vg.Length(len(p.x.ticks)) {
+	for _, t := range p.X.Ticks {
+		if ticksText.Width(t.Text)+4 > wide/vg.Length(len(p.X.Ticks)) {
 			return true
 		}
 	}
@@ -204,28 +205,28 @@ func (p *pane) slanted(wide vg.Length) bool {
 
 // xTicks are those of a horizontal axis so wide. A swept value whose text has no room beside its
 // neighbours has it below them.
-func (p *pane) xTicks(wide vg.Length) []tick {
-	ticks := p.x.marked(wide, p.size(wide))
-	if p.x.ticks == nil || p.x.names {
+func (p *Pane) xTicks(wide vg.Length) []Tick {
+	ticks := p.X.marked(wide, p.size(wide))
+	if p.X.Ticks == nil || p.X.Names {
 		return ticks
 	}
-	second := slices.Clone(p.x.ticks)
+	second := slices.Clone(p.X.Ticks)
 	for i := range second {
-		if ticks[i].text != "" {
-			second[i].text = ""
+		if ticks[i].Text != "" {
+			second[i].Text = ""
 		}
 	}
-	p.x.texts(second, wide, p.size(wide))
+	p.X.texts(second, wide, p.size(wide))
 	for i, t := range second {
-		if t.text != "" {
-			ticks[i].text, ticks[i].low = t.text, true
+		if t.Text != "" {
+			ticks[i].Text, ticks[i].Low = t.Text, true
 		}
 	}
 	return ticks
 }
 
 // size is the room of a text on a horizontal axis so wide.
-func (p *pane) size(wide vg.Length) func(string) vg.Length {
+func (p *Pane) size(wide vg.Length) func(string) vg.Length {
 	if p.slanted(wide) {
 		return upright
 	}
@@ -236,14 +237,14 @@ func (p *pane) size(wide vg.Length) func(string) vg.Length {
 const slant = math.Pi / 3
 
 // xRoom is what the texts of the horizontal axis take below it.
-func (p *pane) xRoom(wide vg.Length) (tall vg.Length) {
+func (p *Pane) xRoom(wide vg.Length) (tall vg.Length) {
 	tall = ticksText.Font.Size
-	if slices.ContainsFunc(p.xTicks(wide), func(t tick) bool { return t.low }) {
+	if slices.ContainsFunc(p.xTicks(wide), func(t Tick) bool { return t.Low }) {
 		tall *= 2
 	}
 	if p.slanted(wide) {
-		for _, t := range p.x.ticks {
-			tall = max(tall, vg.Length(math.Sin(slant))*ticksText.Width(t.text)+4)
+		for _, t := range p.X.Ticks {
+			tall = max(tall, vg.Length(math.Sin(slant))*ticksText.Width(t.Text)+4)
 		}
 	}
 	return tall + tickLength + textAfter
@@ -251,25 +252,25 @@ func (p *pane) xRoom(wide vg.Length) (tall vg.Length) {
 
 // draw draws the axes along the edges of c, and into it what is between them; named says
 // whether the vertical axis has its texts.
-func (p *pane) draw(c draw.Canvas, named bool) {
+func (p *Pane) draw(c draw.Canvas, named bool) {
 	of := plot.New()
-	of.X, of.Y = p.x.scaled(), p.y.scaled()
+	of.X, of.Y = p.X.scaled(), p.Y.scaled()
 	tx, ty := of.Transforms(&c)
-	for _, t := range p.y.marked(c.Max.Y-c.Min.Y, upright) {
-		y := ty(t.at)
-		if !p.y.names && t.text != "" {
+	for _, t := range p.Y.marked(c.Max.Y-c.Min.Y, upright) {
+		y := ty(t.At)
+		if !p.Y.Names && t.Text != "" {
 			c.StrokeLine2(gridLine, c.Min.X, y, c.Max.X, y)
 		}
 		c.StrokeLine2(axisLine, c.Min.X-tickLength, y, c.Min.X, y)
 		if named {
 			s := ticksText
 			s.XAlign, s.YAlign = text.XRight, text.YCenter
-			c.FillText(s, vg.Point{X: c.Min.X - tickLength - textAfter, Y: y}, t.text)
+			c.FillText(s, vg.Point{X: c.Min.X - tickLength - textAfter, Y: y}, t.Text)
 		}
 	}
 	slanted := p.slanted(c.Max.X - c.Min.X)
 	for _, t := range p.xTicks(c.Max.X - c.Min.X) {
-		x := tx(t.at)
+		x := tx(t.At)
 		c.StrokeLine2(axisLine, x, c.Min.Y-tickLength, x, c.Min.Y)
 		s := ticksText
 		s.XAlign, s.YAlign = text.XCenter, text.YTop
@@ -277,19 +278,45 @@ func (p *pane) draw(c draw.Canvas, named bool) {
 			s.Rotation, s.XAlign, s.YAlign = slant, text.XRight, text.YCenter
 		}
 		y := c.Min.Y - tickLength - textAfter
-		if t.low {
+		if t.Low {
 			y -= ticksText.Font.Size
 		}
-		c.FillText(s, vg.Point{X: x, Y: y}, t.text)
+		c.FillText(s, vg.Point{X: x, Y: y}, t.Text)
 	}
-	for _, d := range p.drawn {
+	for _, d := range p.Drawn {
 		d.Plot(c, of)
 	}
 	c.StrokeLine2(axisLine, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 	c.StrokeLine2(axisLine, c.Min.X, c.Min.Y, c.Min.X, c.Max.Y)
-	if p.title != "" {
+	if p.Title != "" {
 		s := ticksText
 		s.XAlign, s.YAlign = text.XCenter, text.YBottom
-		c.FillText(s, vg.Point{X: c.Center().X, Y: c.Max.Y + 2.5}, p.title)
+		c.FillText(s, vg.Point{X: c.Center().X, Y: c.Max.Y + 2.5}, p.Title)
 	}
+}
+
+// spans is how far apart values must be for an axis in decades: beyond it, the small
+// ones cannot be read on a linear one.
+const spans = 100
+
+// together is how near to the largest value the smallest must be, at least, for an axis that
+// does not begin at 0: lines that all lie near the top could not be told apart.
+const together = 0.4
+
+// apart says whether values are so far from each other that their axis is logarithmic.
+func apart(low, high float64) bool { return low > 0 && high/low > spans }
+
+// ends are those of the axis that shows the values from low to high. The lower one is 0 unless the
+// values lie together far above.
+func ends(low, high float64) (least, most float64) {
+	switch {
+	case apart(low, high):
+		return below(low), Nice(high)
+	case low < high && low >= together*high:
+		step := stepOf(low, high, func(step float64) bool { return (high-low)/step <= 5 })
+		return math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step
+	case low < 0:
+		return -Nice(-low), Nice(high)
+	}
+	return 0, Nice(high)
 }
