@@ -193,7 +193,7 @@ func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *t
 	if err != nil {
 		return nil, err
 	}
-	options.SimArgs = nil // the many short runs of a search would wait for processes to start
+	options.WorkArgs = nil // the many short runs of a search would wait for processes to start
 	if _, err := runner.Run(ctx, e, folder, options); err != nil {
 		return nil, err
 	}

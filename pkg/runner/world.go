@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -16,7 +18,15 @@ type world interface {
 	run(ctx context.Context, r *run, todo []experiment.Trial) error
 	// replay runs a trial again, and hands its records to sink.
 	replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o *Options,
-		sink trace.Sink) (outcome, error)
+		sink trace.Sink) (work.Outcome, error)
+}
+
+// children says whether simulated trials run in processes of their own.
+func (o *Options) children() bool { return len(o.WorkArgs) > 0 && proc.CanSpawn() == nil }
+
+// simulators say how to simulate there.
+func (o *Options) simulators() work.Simulators {
+	return work.Simulators{Exe: o.Exe, Args: o.WorkArgs, Patience: o.Patience}
 }
 
 func worldOf(e *experiment.Experiment) world {
@@ -33,18 +43,20 @@ type simulation struct{}
 func (simulation) run(ctx context.Context, r *run, todo []experiment.Trial) error {
 	if r.store.Dir() == "" && r.experiment.Trace != "none" && r.options.children() {
 		return errors.New("a run in memory keeps no traces of trials that other processes simulate: " +
-			"set trace: none, or leave SimArgs out")
+			"set trace: none, or leave WorkArgs out")
 	}
 	return r.simulate(ctx, todo)
 }
 
 func (simulation) replay(ctx context.Context, _ *experiment.Experiment, t *experiment.Trial, o *Options,
-	sink trace.Sink) (outcome, error) {
+	sink trace.Sink) (work.Outcome, error) {
 	if o.children() {
-		return o.replay(ctx, t, sink)
+		c := o.simulators()
+		c.Stderr = o.Stderr
+		return c.Replay(ctx, t, sink)
 	}
 	plan := replayed(t)
-	return simulated(&plan, sink)
+	return work.Simulate(&plan, sink)
 }
 
 // realTime is real processes: one trial at a time, on a machine.
@@ -55,14 +67,14 @@ func (realTime) run(ctx context.Context, r *run, todo []experiment.Trial) error 
 }
 
 func (realTime) replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o *Options,
-	sink trace.Sink) (outcome, error) {
+	sink trace.Sink) (work.Outcome, error) {
 	plan := replayed(t)
 	m, _, err := o.machine(ctx, e, Room{Nodes: plan.Nodes, Run: plan.Trial, Pause: plan.LongestPause()})
 	if err != nil {
-		return outcome{}, err
+		return work.Outcome{}, err
 	}
 	defer m.Close()
-	return hosted(ctx, m, &plan, sink)
+	return work.Host(ctx, m, &plan, sink)
 }
 
 func replayed(t *experiment.Trial) harness.Plan {
