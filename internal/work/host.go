@@ -31,6 +31,18 @@ type Remote struct {
 
 var _ Machine = (*Remote)(nil)
 
+const (
+	// startTimeout is for a connection to another machine, with all that may go before it, and
+	// for the bus there.
+	startTimeout = 30 * time.Second
+	// endGrace is how long a worker may take to end what it has started.
+	endGrace = 2 * time.Second
+	// startPause is between two attempts to replace a worker.
+	startPause = 100 * time.Millisecond
+	// hostPatience is how long a worker may be silent beyond what a trial may take.
+	hostPatience = 30 * time.Second
+)
+
 // NewRemote starts command, which has to be a program that calls Serve, or one as ssh that starts
 // such a program elsewhere. It is found as a shell finds it. Close the Remote.
 func NewRemote(ctx context.Context, command []string, room Room) (*Remote, error) {
@@ -51,11 +63,18 @@ func (r *Remote) Close() {
 	_ = r.spawner.Close()
 }
 
+// dismiss ends the worker: at the end of its input it ends by itself.
 func (r *Remote) dismiss(grace time.Duration) {
-	if r.worker != nil {
-		r.worker.dismiss(grace)
-		r.worker = nil
+	if r.worker == nil {
+		return
 	}
+	_ = r.worker.Stdin.Close() // it may be gone
+	select {
+	case <-r.worker.Done():
+	case <-time.After(grace):
+	}
+	r.worker.Close()
+	r.worker = nil
 }
 
 func (r *Remote) start(ctx context.Context) error {
@@ -83,18 +102,19 @@ var errGone = errors.New("the host died")
 // errGone means that the worker is to be replaced.
 func (r *Remote) ask(ctx context.Context, within time.Duration, sink trace.Sink, o *order) (
 	a answer, err error) {
-	defer r.worker.within(ctx, within)()
+	w := r.worker
+	_ = w.Stdin.SetWriteDeadline(time.Now().Add(within))
+	_ = w.Stdout.SetReadDeadline(time.Now().Add(within))
+	defer context.AfterFunc(ctx, func() { _ = w.Stdout.SetReadDeadline(time.Unix(1, 0)) })()
 	if o.Setup != nil {
-		err = r.worker.from.greeted()
+		err = w.from.greeted()
 	}
 	if err == nil {
-		if err = r.worker.to.send(o); err == nil {
-			err = r.worker.to.Flush()
-		}
+		err = errors.Join(w.to.send(o), w.to.Flush())
 	}
 	for err == nil {
 		a = answer{}
-		if err = r.worker.from.receive(&a); err != nil {
+		if err = w.from.receive(&a); err != nil {
 			break
 		}
 		if a.Failed != "" {
@@ -107,13 +127,21 @@ func (r *Remote) ask(ctx context.Context, within time.Duration, sink trace.Sink,
 			return a, fmt.Errorf("%w: it sent a damaged record: %w", errGone, err)
 		}
 	}
+	var no strange
 	switch {
 	case ctx.Err() != nil:
 		return a, context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return a, fmt.Errorf("%w: it did not answer within %v", errGone, within)
+	case errors.As(err, &no):
+		return a, fmt.Errorf("%w: %w", errGone, no)
 	}
-	return a, fmt.Errorf("%w: %w", errGone, r.worker.obituary(err))
+	select {
+	case <-w.Done():
+		return a, fmt.Errorf("%w: %s", errGone, w.Epitaph())
+	case <-time.After(endGrace): // it has closed its output, but is still there
+		return a, fmt.Errorf("%w: %w", errGone, err)
+	}
 }
 
 // ready replaces a worker that is gone. What ended it may end the next one too, or the network be

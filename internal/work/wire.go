@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/proc"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -128,6 +129,22 @@ func (r receiver) greeted() error {
 			"machines", strings.TrimSpace(strings.TrimPrefix(line, hello)), protocol)}
 	}
 	return err
+}
+
+// A process is the runner's end of a worker.
+type process struct {
+	*proc.Child
+	to   sender
+	from receiver
+}
+
+// begin starts a worker. It greets when it is asked to.
+func begin(s *proc.Spawner, c proc.Command) (*process, error) {
+	child, err := s.Start(c)
+	if err != nil {
+		return nil, err
+	}
+	return &process{child, newSender(child.Stdin), newReceiver(child.Stdout)}, nil
 }
 
 // answered is an outcome on its way: gob knows no errors.

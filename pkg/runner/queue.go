@@ -177,7 +177,7 @@ func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed
 	}
 	r.schedule = &fed{ctx: ctx, cancel: cancel, store: w}
 	if first := r.next(); len(first) > 0 {
-		if err := worldOf(e).run(ctx, r, first); err != nil {
+		if err := r.here(ctx, first); err != nil {
 			return err
 		}
 	}

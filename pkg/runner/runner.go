@@ -142,7 +142,7 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 // execute runs what is to be done here, or has it done.
 func (r *run) execute(ctx context.Context, first []experiment.Trial) error {
 	if r.options.Queue == nil {
-		return worldOf(r.experiment).run(ctx, r, first)
+		return r.here(ctx, first)
 	}
 	q, err := r.options.Queue(ctx)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/internal/work"
-	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -292,11 +291,3 @@ func withheld(q *harness.Quality, took time.Duration) string {
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// Replay runs a trial of e again, and hands its records to sink. In simulation it is
-// the same trial to the last event; on real nodes it has the same plan and luck.
-func Replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o Options,
-	sink trace.Sink) (check.Verdict, harness.End, error) {
-	out, err := worldOf(e).replay(ctx, e, t, &o, sink)
-	return out.Verdict, out.End, err
-}
