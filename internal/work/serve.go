@@ -37,6 +37,7 @@ type server struct {
 	simulates  atomic.Bool
 	plans      map[int]*harness.Plan // by cell
 	goroutines int                   // without a plugin's
+	orders     chan *order
 
 	mu   sync.Mutex // of what is sent: the guard may have something to say
 	out  sender
@@ -61,7 +62,8 @@ const (
 // Serve is the life of a worker. It ends when in does, and nothing that it started outlives it.
 func Serve(in io.Reader, out io.Writer, cfg Config) error {
 	in, out = proc.Streams(in, out)
-	s := &server{cfg: cfg, out: newSender(out), plans: map[int]*harness.Plan{}}
+	s := &server{cfg: cfg, out: newSender(out), plans: map[int]*harness.Plan{},
+		orders: make(chan *order, window)}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	if _, err := fmt.Fprintf(s.out, "%s%d\n", hello, protocol); err != nil {
@@ -70,13 +72,12 @@ func Serve(in io.Reader, out io.Writer, cfg Config) error {
 	if err := s.out.Flush(); err != nil {
 		return err
 	}
-	orders := make(chan *order, window)
-	go s.read(newReceiver(in), orders, ctx.Done(), cancel)
+	go s.read(newReceiver(in), ctx.Done(), cancel)
 	for {
 		var err error
 		select {
-		case o := <-orders:
-			err = s.obey(ctx, o, len(orders) == 0)
+		case o := <-s.orders:
+			err = s.obey(ctx, o)
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
@@ -84,7 +85,7 @@ func Serve(in io.Reader, out io.Writer, cfg Config) error {
 			if s.machine != nil {
 				s.machine.Close()
 			}
-			if errors.Is(err, io.EOF) { // the runner has gone, or a plugin has ended this worker
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the runner has gone, or a plugin has ended this worker
 				return nil
 			}
 			return err
@@ -94,8 +95,7 @@ func Serve(in io.Reader, out io.Writer, cfg Config) error {
 
 // read hands orders on. The end of in ends whatever goes on: a machine's trial leaves nothing behind,
 // and a simulation, which nothing else would end, owns nothing.
-func (s *server) read(in receiver, orders chan<- *order, done <-chan struct{},
-	cancel context.CancelCauseFunc) {
+func (s *server) read(in receiver, done <-chan struct{}, cancel context.CancelCauseFunc) {
 	for {
 		o := &order{}
 		if err := in.receive(o); err != nil {
@@ -106,7 +106,7 @@ func (s *server) read(in receiver, orders chan<- *order, done <-chan struct{},
 			return
 		}
 		select {
-		case orders <- o:
+		case s.orders <- o:
 		case <-done:
 			return
 		}
@@ -114,7 +114,7 @@ func (s *server) read(in receiver, orders chan<- *order, done <-chan struct{},
 }
 
 // obey does what an order says, and answers. The last one of those that wait is answered at once.
-func (s *server) obey(ctx context.Context, o *order, last bool) error {
+func (s *server) obey(ctx context.Context, o *order) error {
 	a := &answer{}
 	var err error
 	switch {
@@ -143,7 +143,7 @@ func (s *server) obey(ctx context.Context, o *order, last bool) error {
 	if err != nil {
 		a = &answer{Failed: err.Error()}
 	}
-	err = s.say(a, s.machine != nil || last || o.Prompt || a.Broken != "")
+	err = s.say(a, s.machine != nil || len(s.orders) == 0 || o.Prompt || a.Broken != "")
 	if err == nil && a.Broken != "" {
 		err = io.EOF
 	}
