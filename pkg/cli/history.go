@@ -14,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -97,14 +98,14 @@ func (f *historyFlags) choice(c *cobra.Command) {
 func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.Analysis, error) {
 	o := history.Options{Alpha: f.alpha, Metrics: f.metrics}
 	var err error
-	if o.Least, err = fraction(f.least); err != nil {
+	if o.Least, err = compare.ReadShare(f.least); err != nil {
 		return nil, nil, usage("--least %s: %v, want a percentage as 1%%, or a fraction as 0.01", f.least,
 			err)
 	}
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return nil, nil, usage("--alpha %v: want a probability between 0 and 1, as 0.01", f.alpha)
 	}
-	where, err := readWhere(f.where)
+	where, err := compare.ReadWhere(f.where)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +131,7 @@ func (f *historyFlags) analysis(ctx context.Context) (*history.Store, *history.A
 		}
 	}
 	if entries, err = history.Select(entries, where); err != nil {
-		return nil, nil, unknownName(fmt.Errorf("%s: %w", store, err))
+		return nil, nil, fmt.Errorf("%s: %w", store, err)
 	}
 	a := history.Analyze(entries, blessings, o)
 	lack := ""
@@ -397,7 +398,7 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	if repo, err := commits.Open(ctx, "."); err == nil {
 		b.By = repo.User(ctx)
 	}
-	where, err := readWhere(f.where)
+	where, err := compare.ReadWhere(f.where)
 	if err != nil {
 		return err
 	}
@@ -408,7 +409,7 @@ func (s *streams) historyBless(ctx context.Context, f *historyFlags, commit, met
 	}
 	if len(entries) > 0 { // what is blessed may be measured later
 		if _, err := history.Select(entries, where); err != nil {
-			return unknownName(fmt.Errorf("%s: %w", store, err))
+			return fmt.Errorf("%s: %w", store, err)
 		}
 	}
 	if err := store.Bless(ctx, b); err != nil {
@@ -710,7 +711,7 @@ blessings, changes of machine. It needs no network.`,
 			if err != nil {
 				return err
 			}
-			if err := writeWhole(out, page); err != nil {
+			if err := files.Write(out, page); err != nil {
 				return err
 			}
 			fmt.Fprintln(s.text(), out)
