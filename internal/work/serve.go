@@ -85,7 +85,8 @@ func Serve(in io.Reader, out io.Writer, cfg Config) error {
 			if s.machine != nil {
 				s.machine.Close()
 			}
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the runner has gone, or a plugin has ended this worker
+			// The runner has gone, or a plugin has ended this worker.
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				return nil
 			}
 			return err
