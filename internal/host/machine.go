@@ -1,6 +1,6 @@
 // Package host leads trials on real nodes: it has agents start them, tells them what the
 // coordinator of the scenario wants, finds out when all is quiet, and accounts for every
-// message. The bus is its own as well. A Remote has all of that done on another machine.
+// message. The bus is its own as well. work.Remote has that done by another process.
 package host
 
 import (
@@ -266,27 +266,11 @@ func (m *Machine) URL() string {
 	return m.urls[0]
 }
 
-// A Quality says how far a trial's figures can be believed.
-type Quality struct {
-	// SchedDelayP99 is how late the machine ran what was due.
-	SchedDelayP99 time.Duration `json:"sched_delay_p99"`
-	Busy          float64       `json:"-"` // share of processor time used; NaN if unknown
-	Stolen        float64       `json:"-"` // share of it that a hypervisor gave to others; NaN if unknown
-	// Throttled is for how long a quota kept the nodes from running, over all processors.
-	Throttled time.Duration `json:"throttled,omitempty"`
-	Usage     harness.Usage `json:"usage,omitzero"`
-	// ReadyTime is from the first start to the last node ready.
-	ReadyTime time.Duration `json:"ready_time"`
-	// ClockError is by how much an instant in a record can be wrong, by the clock of whoever
-	// led the trial: half the width of the interval that holds the truth, on the worst host.
-	ClockError time.Duration `json:"clock_error,omitempty"`
-}
-
 // Run executes one trial and hands its records to sink in the order in which
 // they happened. An error means that the trial could not be run at all; one
 // that was run and skewed has reasons in End.Invalid.
 func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
-	end harness.End, q Quality, err error) {
+	end harness.End, q harness.Quality, err error) {
 	before, err := m.ready()
 	if err != nil {
 		return end, q, err

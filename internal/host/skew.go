@@ -3,6 +3,8 @@ package host
 import (
 	"fmt"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // What skews a trial without a message that tells of it: a machine that does not
@@ -50,7 +52,7 @@ func (t *trial) watchMachines() error {
 
 // readHealth says how well the machines ran, each by the worst of them, and by how much a wall
 // clock was set.
-func (t *trial) readHealth(q *Quality) (step time.Duration) {
+func (t *trial) readHealth(q *harness.Quality) (step time.Duration) {
 	worst := func(share *float64, than float64) float64 {
 		if share == nil || *share <= than {
 			return than

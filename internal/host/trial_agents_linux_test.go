@@ -108,9 +108,9 @@ func (d *distant) Records(n agent.Ref, from uint64, list []trace.Record) ([]trac
 	some, next, err := d.Agent.Records(carried(d, n), from, nil)
 	var line []byte
 	for i := range some {
-		line = agent.AppendRecord(line, &some[i])
+		line = trace.AppendRecord(line, &some[i])
 	}
-	must(d.tb, agent.EachRecord(line, trace.SinkFunc(func(r *trace.Record) { list = append(list, *r) })))
+	must(d.tb, trace.EachRecord(line, trace.SinkFunc(func(r *trace.Record) { list = append(list, *r) })))
 	return list, next, err
 }
 

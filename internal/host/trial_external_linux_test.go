@@ -112,7 +112,7 @@ type counted struct {
 	n uint64
 }
 
-func (c *counted) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (harness.End, host.Quality, error) {
+func (c *counted) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (harness.End, harness.Quality, error) {
 	c.n++
 	return c.runsTrials.Run(ctx, s, sink)
 }

@@ -190,7 +190,7 @@ func startHost(t *testing.T, role, marker string) (c *proc.Child, telemetry stri
 // An outcome is all that is known of a trial on nodes.
 type outcome struct {
 	algotest.Outcome
-	quality host.Quality
+	quality harness.Quality
 }
 
 // plan is a plan in the model of algotest.
@@ -212,7 +212,7 @@ func once(tb testing.TB, m runsTrials, p harness.Plan) (o outcome) {
 
 // A runsTrials is a Machine, or a Remote.
 type runsTrials interface {
-	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, host.Quality, error)
+	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, harness.Quality, error)
 }
 
 func attempt(ctx context.Context, m runsTrials, p harness.Plan) (o outcome, err error) {

@@ -8,6 +8,15 @@ import (
 	"github.com/conclave-bench/conclave/internal/text"
 )
 
+// Epitaph says how a child ended, and what it wrote to its standard error.
+func (c *Child) Epitaph() string {
+	why := c.Exit().String()
+	if said := strings.TrimSpace(c.Stderr()); said != "" {
+		why += fmt.Sprintf(": %.2000s", said)
+	}
+	return why
+}
+
 // Obituary says how a child ended that runs code of plugins, and whether the plugin
 // is to blame: its code alone exits, panics in a goroutine of its own, or overflows
 // the stack. A signal is the machine's, or somebody's.

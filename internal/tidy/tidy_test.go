@@ -97,16 +97,18 @@ var table = []struct {
 	{"internal/scaffold", []string{"internal/answer", "internal/files", "internal/program"}},
 	{"pkg/results", []string{"internal/text", "pkg/metric", "pkg/trace", "internal/stats", "internal/files",
 		"internal/transport", "internal/program"}},
+	{"internal/work", []string{
+		"pkg/algo", "internal/transport", "pkg/trace", "internal/guard", "pkg/harness", "pkg/sim",
+		"pkg/check", "pkg/experiment", "pkg/results", "internal/proc",
+	}},
 	{"pkg/runner/nodes", []string{
-		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/queue",
-		"pkg/harness", "pkg/trace",
-		"pkg/experiment", "pkg/results", "pkg/runner",
+		"pkg/algo", "pkg/bus", "pkg/config", "internal/files", "internal/host", "internal/host/agent",
+		"internal/queue", "internal/work", "pkg/harness", "pkg/experiment", "pkg/results", "pkg/runner",
 	}},
 	{"pkg/runner", []string{
-		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/guard",
-		"pkg/fault",
-		"pkg/harness", "pkg/sim",
-		"pkg/check", "pkg/experiment", "pkg/metric", "pkg/results", "internal/proc",
+		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "internal/work",
+		"pkg/fault", "pkg/harness", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
+		"internal/proc",
 	}},
 	{"internal/queue", []string{
 		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",

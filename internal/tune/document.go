@@ -231,7 +231,7 @@ func addSettings(d *answer.Document, found []Result) *answer.Table {
 // Runs has the trials of a search run in memory. Violated is called for each that breaks a promise.
 func Runs(options runner.Options, violated func(label string, t *results.Trial)) func(context.Context,
 	*experiment.Experiment) ([]results.Trial, error) {
-	options.SimArgs = nil // the many short runs of a search would wait for processes to start
+	options.WorkArgs = nil // the many short runs of a search would wait for processes to start
 	return func(ctx context.Context, e *experiment.Experiment) (out []results.Trial, err error) {
 		config, err := e.Resolved()
 		if err != nil {

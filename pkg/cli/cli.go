@@ -22,10 +22,10 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/node"
 	"github.com/conclave-bench/conclave/internal/isolate"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -36,8 +36,7 @@ import (
 const (
 	nodeRole = "__node"
 	busRole  = "__bus"
-	simRole  = "__sim"
-	hostRole = "__host"
+	workRole = "__work"
 	// isolatedRole does what its further arguments say: the verb of a command, or a drawing.
 	isolatedRole = "__isolated"
 	// agentRole is the command node agent.
@@ -55,10 +54,8 @@ func Bench() int {
 			return role("node", node.Run)
 		case busRole:
 			return role("bus", bus.ServeProcess)
-		case simRole:
-			return role("simulator", runner.Simulate)
-		case hostRole:
-			return role("host", serveMachine)
+		case workRole:
+			return role("worker", serveWork)
 		case agentRole:
 			return role("agent", serveAgent)
 		}
@@ -84,7 +81,7 @@ func nodeCommand(args []string, stderr io.Writer) int {
 	case args[0] == busRole:
 		return role("bus", bus.ServeProcess)
 	case args[0] == "host":
-		return role("node host", serveMachine)
+		return role("node host", serveWork)
 	case args[0] == "agent":
 		return role("node agent", serveAgent)
 	case args[0] == "nats":
@@ -109,14 +106,14 @@ input, a line of JSON each, as bench writes them, and reports on standard output
               flags of nats-server, as: node nats -js -sd DIR
 `
 
-// serveMachine is a host: a bench elsewhere has it run trials on this machine.
-func serveMachine(in io.Reader, out io.Writer) error {
-	exe, err := executable()
+// serveWork is a worker: a bench here or elsewhere has it run trials.
+func serveWork(in io.Reader, out io.Writer) error {
+	options, err := programs()
 	if err != nil {
 		return err
 	}
-	cfg := host.MachineConfig{Exe: exe, NodeArgs: []string{nodeRole}, BusArgs: []string{busRole}}
-	return host.ServeMachine(in, out, cfg, results.ThisSite())
+	machine := nodes.Local(options, bus.DialConfig{})
+	return work.Serve(in, out, work.Config{Machine: machine, About: results.ThisSite()})
 }
 
 // serveAgent is an agent: a bench elsewhere has some nodes of each trial here.
@@ -174,7 +171,7 @@ func executable() (string, error) {
 func programs() (runner.Options, error) {
 	exe, err := executable()
 	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{nodeRole},
-		BusArgs: []string{busRole}, HostArgs: []string{hostRole}, SimArgs: []string{simRole}}, err
+		BusArgs: []string{busRole}, WorkArgs: []string{workRole}}, err
 }
 
 // role runs a part of a run that talks to its parent over its standard streams.

@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	if d, err := time.ParseDuration(os.Getenv(impatience)); err == nil {
 		guard.SetPatience(d)
 	}
-	roles := []string{nodeRole, busRole, simRole, agentRole, isolatedRole}
+	roles := []string{nodeRole, busRole, workRole, agentRole, isolatedRole}
 	if len(os.Args) > 1 && slices.Contains(roles, os.Args[1]) ||
 		os.Getenv(asBench) != "" {
 		os.Unsetenv(asBench) // or it would be taken for an override

@@ -29,3 +29,17 @@ func (h *Handling) Add(other Handling) {
 	h.Sampled += other.Sampled
 	h.CPU += other.CPU
 }
+
+// A Quality says how far the figures of a trial on real nodes can be believed.
+type Quality struct {
+	SchedDelayP99 time.Duration // how late the machine ran what was due
+	Busy          float64       // share of processor time used; NaN if unknown
+	Stolen        float64       // share of it that a hypervisor gave to others; NaN if unknown
+	Throttled     time.Duration // for which a quota kept the nodes from running, over all processors
+	Usage         Usage
+	ReadyTime     time.Duration // from the first start to the last node ready
+	// ClockError is by how much an instant in a record can be wrong, by the clock of the process that
+	// led the trial: half the width of the interval that holds the truth, on the worst host. 0: all
+	// nodes have one clock.
+	ClockError time.Duration
+}

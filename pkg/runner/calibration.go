@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -33,7 +34,7 @@ type achieved struct {
 	below        int // trials with status ok whose ramp ended before the knee
 }
 
-func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
+func (c *calibration) add(t experiment.Trial, o work.Outcome, row *results.Trial) {
 	if c.cells == nil {
 		c.cells = map[int]*achieved{}
 	}
@@ -42,11 +43,11 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 		a = &achieved{}
 		c.cells[t.Cell] = a
 	}
-	totals := o.verdict.Totals
+	totals := o.Verdict.Totals
 	a.copies += totals.Met + totals.Missed
 	a.lost += totals.Missed
-	a.skipped += o.end.Skipped
-	for _, m := range o.verdict.Metrics {
+	a.skipped += o.End.Skipped
+	for _, m := range o.Verdict.Metrics {
 		switch {
 		case !(m.Value > 0):
 		case m.Name == metric.OrderDelay.Name:
@@ -58,14 +59,14 @@ func (c *calibration) add(t experiment.Trial, o outcome, row *results.Trial) {
 		case m.Name == metric.OutageAchieved.Name:
 			a.down += m.Value
 		case m.Name == metric.ArrivalRateAchieved.Name:
-			n := float64(len(o.verdict.Operations))
+			n := float64(len(o.Verdict.Operations))
 			a.offered += n
 			a.due += n * t.Plan.Scenario.MeanRate() / m.Value
 		}
 	}
 	if row.Status == trace.OK {
 		a.trials++
-		a.steady.add(o.verdict.Operations, row)
+		a.steady.add(o.Verdict.Operations, row)
 		if _, kind := row.Observe(metric.Knee.Name); kind == results.Censored {
 			a.below++
 		}

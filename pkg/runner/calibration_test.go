@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -53,9 +55,9 @@ func TestCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var o outcome
-		o.verdict.Totals.Met, o.verdict.Totals.Missed = test.copies-test.lost, test.lost
-		o.end.Skipped = test.skipped
+		var o work.Outcome
+		o.Verdict.Totals.Met, o.Verdict.Totals.Missed = test.copies-test.lost, test.lost
+		o.End.Skipped = test.skipped
 		var c calibration
 		for i := range 3 {
 			row := results.Trial{Trial: i + 1, Status: trace.OK, Reason: test.marked}
@@ -76,9 +78,9 @@ func TestCalibration(t *testing.T) {
 func TestCalibration_OfferedLoad(t *testing.T) {
 	t.Parallel()
 	for rate, warns := range map[float64]bool{20: false, 19: false, 21.5: false, 15.7: true, 26: true} {
-		var o outcome
-		o.verdict.Operations = make([]trace.Operation, 100)
-		o.verdict.Metrics = []metric.Value{metric.ArrivalRateAchieved.Of(rate)}
+		var o work.Outcome
+		o.Verdict.Operations = make([]trace.Operation, 100)
+		o.Verdict.Metrics = []metric.Value{metric.ArrivalRateAchieved.Of(rate)}
 		trial := experiment.Trial{Cell: 1}
 		trial.Plan.Scenario.Rate = 20
 		e := &experiment.Experiment{Cells: make([]experiment.Cell, 1)}
@@ -110,9 +112,9 @@ func TestCalibration_Metrics(t *testing.T) {
 		"outages": {"outage_requested_ms", "outage_achieved_ms", 200, 219, 250, "processes were down 25 % longer"},
 	} {
 		warned := func(got float64) string {
-			var o outcome
-			o.verdict.Totals.Met = 100
-			o.verdict.Metrics = []metric.Value{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
+			var o work.Outcome
+			o.Verdict.Totals.Met = 100
+			o.Verdict.Metrics = []metric.Value{{Name: test.asked, Value: test.ask}, {Name: test.got, Value: got}}
 			var c calibration
 			for range 2 {
 				c.add(experiment.Trial{Cell: 1}, o, &results.Trial{})
@@ -146,7 +148,7 @@ func TestWithheld(t *testing.T) {
 		{0, 0.06, trial, []string{"steal: the hypervisor gave 6 % of the processors to others"}},
 		{2 * trial, 1, trial, []string{"for 200 % of the trial; ", "gave 100 % of"}},
 	} {
-		got := withheld(&Quality{Throttled: test.throttled, Stolen: test.stolen}, test.took)
+		got := withheld(&harness.Quality{Throttled: test.throttled, Stolen: test.stolen}, test.took)
 		for _, part := range test.want {
 			if !strings.Contains(got, part) {
 				t.Errorf("%+v: %q", test, got)

@@ -31,7 +31,7 @@ import (
 // roles are the programs that the test binary is with such a first argument. Each
 // file of tests adds its own in an init function.
 var roles = map[string]func() int{
-	"run": bench, "replay": bench, "__node": cli.Bench, "__bus": cli.Bench, "__sim": cli.Bench, "__isolated": bench, "host": cli.Node, doomedRole: doomedNode,
+	"run": bench, "replay": bench, "__node": cli.Bench, "__bus": cli.Bench, "__work": cli.Bench, "__isolated": bench, "host": cli.Node, doomedRole: doomedNode,
 }
 
 // bench is the command, for which what steers the tests would be an override.
@@ -116,7 +116,7 @@ func options(t testing.TB) runner.Options {
 	exe, err := os.Executable()
 	must(t, err)
 	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{"__node"}, BusArgs: []string{"__bus"},
-		SimArgs: []string{"__sim"}}
+		WorkArgs: []string{"__work"}}
 }
 
 // until waits for what to come true, and says what it waited for otherwise.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -170,13 +171,13 @@ func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed
 	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, fail: cancel}
 	defer w.sending.Wait()
 	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e),
-		ahead: max(o.Workers, 1) * window / 2}
+		ahead: max(o.Workers, 1) * work.Ahead}
 	if !e.Virtual() {
 		w.bus = func() map[string]any { return r.bus }
 	}
 	r.schedule = &fed{ctx: ctx, cancel: cancel, store: w}
 	if first := r.next(); len(first) > 0 {
-		if err := worldOf(e).run(ctx, r, first); err != nil {
+		if err := r.here(ctx, first); err != nil {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ repetitions: 2
 time_limit: 10s
 `
 	o := options(t)
-	o.NodeArgs, o.SimArgs = append([]string{rawRole}, o.NodeArgs...), append([]string{rawRole}, o.SimArgs...)
+	o.NodeArgs, o.WorkArgs = append([]string{rawRole}, o.NodeArgs...), append([]string{rawRole}, o.WorkArgs...)
 	for _, world := range []string{"sim", "nats"} {
 		if world == "nats" && (testing.Short() || runtime.GOOS == "windows") {
 			continue // it starts processes

@@ -74,7 +74,7 @@ func TestRounds_Simulation(t *testing.T) {
 		return files(t, f.Dir())
 	}
 	o, file := options(t), filepath.Join(t.TempDir(), "simulators")
-	o.SimArgs, o.Workers = []string{signedRole, file, "__sim"}, 2
+	o.WorkArgs, o.Workers = []string{signedRole, file, "__work"}, 2
 	got := run(inRounds, o)
 	if n := started(t, file); n < 3 || n > 6 {
 		t.Errorf("%d simulators, want one or two for each of 3 rounds", n)
@@ -112,10 +112,10 @@ func (m simulating) say(what string) {
 func (m simulating) Baseline() (map[string]any, error) { m.say("baseline"); return nil, nil }
 func (m simulating) Close()                            { m.say("close") }
 
-func (m simulating) Run(_ context.Context, s *harness.Setup, sink trace.Sink) (harness.End, runner.Quality, error) {
+func (m simulating) Run(_ context.Context, s *harness.Setup, sink trace.Sink) (harness.End, harness.Quality, error) {
 	m.say("trial")
 	s.Virtual = true
-	return sim.Run(s, sink), runner.Quality{}, nil
+	return sim.Run(s, sink), harness.Quality{}, nil
 }
 
 // TestRounds_Machines: each round has a machine, which is gone before the next one begins; what
@@ -178,7 +178,7 @@ func TestRounds_RealNodes(t *testing.T) {
   scenario: {kind: leader-crash, settle: 50ms}}`, t.TempDir())
 	o, dir := options(t), t.TempDir()
 	hosts := filepath.Join(dir, "hosts")
-	o.HostArgs = []string{signedRole, hosts, "__host"}
+	o.WorkArgs = []string{signedRole, hosts, "__work"}
 	_, err := runner.Run(context.Background(), e, f, o)
 	must(t, err)
 	complete(t, f.Dir())

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -29,17 +30,14 @@ type Options struct {
 	Exe      string   // the program to start as nodes and as the bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
-	// HostArgs make it a host program, which a run of several rounds starts for each of
-	// them. None: this process is the host, and goes on.
-	HostArgs []string
-	// SimArgs are arguments that make it simulate: Simulate is its life then. None:
-	// this process does, and shares the fate of the plugins.
-	SimArgs []string
-	Workers int // trials at a time in simulation
-	// Patience is how long one event may take a simulated plugin, where SimArgs are
+	// WorkArgs are arguments that make it a worker (work.Serve), which simulates, and which is the
+	// host of a run of several rounds. None: this process does both, and shares the fate of the plugins.
+	WorkArgs []string
+	Workers  int // trials at a time in simulation
+	// Patience is how long one event may take a simulated plugin, where WorkArgs are
 	// given; 0: ten seconds.
 	Patience time.Duration
-	// Host is the command that starts the host program, which may be on another
+	// Host is the command that starts a worker for trials on real nodes, which may be on another
 	// machine; none: this process is the host, and starts the programs above.
 	Host []string
 	// Queue hands the trials to workers elsewhere; nil: they run here.
@@ -144,7 +142,7 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 // execute runs what is to be done here, or has it done.
 func (r *run) execute(ctx context.Context, first []experiment.Trial) error {
 	if r.options.Queue == nil {
-		return worldOf(r.experiment).run(ctx, r, first)
+		return r.here(ctx, first)
 	}
 	q, err := r.options.Queue(ctx)
 	if err != nil {
@@ -319,8 +317,8 @@ func (r *run) attempts(ctx context.Context, m Machine, t experiment.Trial,
 		begun := time.Now()
 		plan := t.Plan
 		plan.Trial = fmt.Sprintf("%s-%d-%d", token, t.Number, attempt)
-		o, err := r.traced(t, attempt, func(sink trace.Sink) (outcome, error) {
-			return hosted(ctx, m, &plan, sink)
+		o, err := r.traced(t, attempt, func(sink trace.Sink) (work.Outcome, error) {
+			return work.Host(ctx, m, &plan, sink)
 		})
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -49,7 +50,7 @@ func TestCalibration_Steady(t *testing.T) {
 		var c calibration
 		for cell, found := range [][]float64{test.found, test.second} {
 			for _, f := range found {
-				var o outcome
+				var o work.Outcome
 				for i := range 100 {
 					op := trace.Operation{End: time.Millisecond, Status: trace.Completed}
 					if i < 10 {
@@ -57,7 +58,7 @@ func TestCalibration_Steady(t *testing.T) {
 					} else if i < 30 {
 						op.End = test.early * time.Microsecond
 					}
-					o.verdict.Operations = append(o.verdict.Operations, op)
+					o.Verdict.Operations = append(o.Verdict.Operations, op)
 				}
 				c.add(experiment.Trial{Cell: cell + 1}, o, &results.Trial{Status: trace.OK,
 					Metrics: []metric.Value{metric.Waiting.Of(1), metric.WarmupFound.Of(f)}})
@@ -69,7 +70,7 @@ func TestCalibration_Steady(t *testing.T) {
 	}
 	var c calibration
 	for _, knee := range []float64{300, none, none} {
-		c.add(experiment.Trial{Cell: 2}, outcome{}, &results.Trial{Status: trace.OK,
+		c.add(experiment.Trial{Cell: 2}, work.Outcome{}, &results.Trial{Status: trace.OK,
 			Metrics: []metric.Value{metric.Knee.Of(knee), metric.KeptUp.Of(280)}})
 	}
 	if got := strings.Join(c.warnings(e), "; "); !strings.HasPrefix(got, "cell 2: in 2 of 3 trials the ramp ended before") {

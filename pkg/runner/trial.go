@@ -11,66 +11,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
-
-// An outcome is one attempt at a trial.
-type outcome struct {
-	verdict check.Verdict
-	end     harness.End
-	quality *Quality // nil: simulated
-	// handling is what the algorithm's handlers cost the simulator.
-	handling harness.Handling
-}
-
-// hosted runs one trial on real nodes, whose records go to sink as well; nil: they do
-// not.
-func hosted(ctx context.Context, m Machine, p *harness.Plan, sink trace.Sink) (o outcome, err error) {
-	setup, err := p.Setup()
-	if err != nil {
-		return o, err
-	}
-	judge := check.NewJudge(setup)
-	var q Quality
-	if o.end, q, err = m.Run(ctx, setup, both(judge, sink)); err != nil {
-		return o, err
-	}
-	o.quality, o.verdict = &q, judge.Finish(o.end)
-	o.verdict.JudgeTimes()
-	return o, nil
-}
-
-// simulated runs one trial in virtual time, likewise.
-func simulated(p *harness.Plan, sink trace.Sink) (o outcome, err error) {
-	setup, err := p.Setup()
-	if err != nil {
-		return o, err
-	}
-	setup.Virtual, setup.Handling = true, &o.handling
-	judge := check.NewJudge(setup)
-	o.end = sim.Run(setup, both(judge, sink))
-	o.verdict = judge.Finish(o.end)
-	return o, nil
-}
-
-func both(judge *check.Judge, sink trace.Sink) trace.Sink {
-	if sink == nil {
-		return judge
-	}
-	return trace.Tee(judge, sink)
-}
 
 // A finished trial waits to be committed.
 type finished struct {
 	trial experiment.Trial
 	row   results.Trial
-	o     outcome
+	o     work.Outcome
 }
 
 // most is how many trials are committed at once.
@@ -141,7 +96,7 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 	for range workers {
 		pool.Go(func() {
 			begun := time.Now()
-			err := r.work(ctx, workers, todo, func(t experiment.Trial, o outcome) {
+			err := r.simulateAll(ctx, workers, todo, func(t experiment.Trial, o work.Outcome) {
 				r.mu.Lock()
 				r.inTrials += time.Since(begun) / time.Duration(workers)
 				r.mu.Unlock()
@@ -172,6 +127,26 @@ func (r *run) pool(ctx context.Context, cancel context.CancelCauseFunc,
 	}()
 	go func() { pool.Wait(); close(done) }()
 	return done
+}
+
+// simulateAll simulates trials until there are no more, and hands each outcome to emit.
+func (r *run) simulateAll(ctx context.Context, workers int, todo <-chan experiment.Trial,
+	emit func(experiment.Trial, work.Outcome)) error {
+	if r.options.children() {
+		c := r.options.simulators()
+		c.Workers, c.Keep, c.Dir = workers, r.experiment.Trace, r.store.Dir()
+		return c.Run(ctx, todo, emit)
+	}
+	for t := range todo {
+		plan := t.Plan
+		plan.Trial = transport.Sim.Name
+		o, err := work.SimulateTraced(&plan, r.experiment.Trace, r.store, t.Number)
+		if err != nil {
+			return err
+		}
+		emit(t, o)
+	}
+	return nil
 }
 
 // hand gives trials to the workers, who owe some already, and returns when all but a few are
@@ -226,7 +201,7 @@ func (r *run) addHandling(f *finished) {
 	if r.handlers[label] == nil {
 		r.handlers[label] = &harness.Handling{}
 	}
-	r.handlers[label].Add(f.o.handling)
+	r.handlers[label].Add(f.o.Handling)
 }
 
 // handlersTook is what handlers cost in the trials that this process has led, by algorithm.
@@ -255,9 +230,9 @@ func Row(v *check.Verdict, end harness.End) results.Trial {
 }
 
 // row turns an attempt into what the tables say about it.
-func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
-	v := &o.verdict
-	row := Row(v, o.end)
+func (r *run) row(t experiment.Trial, attempt int, o work.Outcome) results.Trial {
+	v := &o.Verdict
+	row := Row(v, o.End)
 	row.Trial, row.Cell, row.Repetition, row.Round, row.RunOrder = t.Number, t.Cell, t.Repetition, t.Round,
 		t.Order
 	row.Seed, row.Attempts, row.InModel = t.Seed, attempt, v.Within(&t.Plan)
@@ -267,7 +242,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 	}
 	h := r.store.Header()
 	row.Host = h.Where()
-	if q := o.quality; q != nil {
+	if q := o.Quality; q != nil {
 		row.SchedDelayP99MS = ms(q.SchedDelayP99)
 		if v.Totals.Delivered > 0 {
 			row.LateShare = float64(v.Totals.Late) / float64(v.Totals.Delivered)
@@ -283,7 +258,7 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		if q.ClockError > 0 {
 			row.Metrics = append(row.Metrics, metric.ClockError.Of(float64(q.ClockError)/1e3))
 		}
-		if why := withheld(q, o.end.At); why != "" && row.Status == trace.OK {
+		if why := withheld(q, o.End.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}
 	}
@@ -308,7 +283,7 @@ func usage(u *harness.Usage, nodes, operations int) []metric.Value {
 const mostWithheld = 0.05
 
 // withheld marks a trial, which took so long, whose processors were given to others.
-func withheld(q *Quality, took time.Duration) string {
+func withheld(q *harness.Quality, took time.Duration) string {
 	var parts []string
 	if share := float64(q.Throttled) / float64(took); took > 0 && share > mostWithheld {
 		parts = append(parts, fmt.Sprintf("throttled: a quota kept processors from running for %.0f %% of "+
@@ -322,11 +297,3 @@ func withheld(q *Quality, took time.Duration) string {
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// Replay runs a trial of e again, and hands its records to sink. In simulation it is
-// the same trial to the last event; on real nodes it has the same plan and luck.
-func Replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o Options,
-	sink trace.Sink) (check.Verdict, harness.End, error) {
-	out, err := worldOf(e).replay(ctx, e, t, &o, sink)
-	return out.verdict, out.end, err
-}

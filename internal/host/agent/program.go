@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"fmt"
 	"io"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/proc"
@@ -48,11 +46,4 @@ func (c command) Write(b []byte) (int, error)         { return c.Stdin.Write(b) 
 func (c command) SetWriteDeadline(at time.Time) error { return c.Stdin.SetWriteDeadline(at) }
 func (c command) CloseWrite() error                   { return c.Stdin.Close() }
 func (c command) Kill()                               { c.Child.Kill() }
-
-func (c command) Obituary() string {
-	why := c.Exit().String()
-	if said := strings.TrimSpace(c.Stderr()); said != "" {
-		why += fmt.Sprintf(": %.2000s", said)
-	}
-	return why
-}
+func (c command) Obituary() string                    { return c.Epitaph() }

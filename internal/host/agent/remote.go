@@ -435,7 +435,7 @@ func (r *Remote) Records(n Ref, from uint64, list []trace.Record) ([]trace.Recor
 	if err != nil {
 		return list, from, err
 	}
-	err = EachRecord(a.Records, trace.SinkFunc(func(rec *trace.Record) { list = append(list, *rec) }))
+	err = trace.EachRecord(a.Records, trace.SinkFunc(func(rec *trace.Record) { list = append(list, *rec) }))
 	return list, a.Next, err
 }
 

@@ -243,7 +243,7 @@ func (s *service) records(w *recordsWanted) (packed []byte, next uint64, err err
 		}
 		next = more
 		for i := range page {
-			packed = AppendRecord(packed, &page[i])
+			packed = trace.AppendRecord(packed, &page[i])
 		}
 	}
 	return packed, next, nil

@@ -85,6 +85,6 @@ type answer struct {
 	Counters   []Counters       `json:"counters,omitempty"`
 	Health     *Health          `json:"health,omitempty"`
 	Collection *Collection      `json:"collection,omitempty"`
-	Records    []byte           `json:"records,omitempty"` // see AppendRecord
+	Records    []byte           `json:"records,omitempty"` // see trace.AppendRecord
 	Next       uint64           `json:"next,omitempty"`
 }

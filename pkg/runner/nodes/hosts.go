@@ -289,7 +289,7 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 		m.Close()
 		return nil, nil, err
 	}
-	return lent{m}, sites, nil
+	return m, sites, nil
 }
 
 // checkClocks says which hosts are too far away for any trial of a cell to be valid.

@@ -1,5 +1,5 @@
 // Package nodes lends runner a machine on which trials run on real nodes: this process, or
-// a host program elsewhere. A program that only simulates leaves it out, and NATS with it.
+// a worker elsewhere. A program that only simulates leaves it out, and NATS with it.
 package nodes
 
 import (
@@ -8,62 +8,51 @@ import (
 	"fmt"
 
 	"github.com/conclave-bench/conclave/internal/host"
+	"github.com/conclave-bench/conclave/internal/host/agent"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A machine is one of package host.
-type machine interface {
-	Baseline() (map[string]any, error)
-	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, host.Quality, error)
-	Close()
-}
-
-// lent is a machine as runner knows it.
-type lent struct{ machine }
-
-func (m lent) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
-	harness.End, runner.Quality, error) {
-	end, q, err := m.machine.Run(ctx, s, sink)
-	return end, runner.Quality{SchedDelayP99: q.SchedDelayP99, Busy: q.Busy, Stolen: q.Stolen,
-		Throttled: q.Throttled, Usage: q.Usage, ClockError: q.ClockError}, err
-}
-
-// Machine is for runner.Options: a host program if o names one, else this process.
+// Machine is for runner.Options: a worker if o names one, else this process.
 func Machine(ctx context.Context, e *experiment.Experiment, o runner.Options, r runner.Room) (
 	runner.Machine, []results.Site, error) {
-	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause}
 	command := o.Host
-	own := len(command) == 0 && len(o.HostArgs) > 0 && e.Rounds > 1 && e.Bus.URL == ""
+	own := len(command) == 0 && len(o.WorkArgs) > 0 && e.Rounds > 1 && e.Bus.URL == ""
 	if own { // this process outlives the round, so another one is the host
-		command = append([]string{o.Exe}, o.HostArgs...)
+		command = append([]string{o.Exe}, o.WorkArgs...)
 	}
-	if len(command) > 0 {
-		m, err := host.NewRemote(ctx, command, cfg)
+	if len(command) == 0 {
+		m, err := Local(o, external(e))(r)
+		return m, nil, err
+	}
+	if r.Ready == 0 {
+		r.Ready = agent.PatienceFor(r.Nodes)
+	}
+	m, err := work.NewRemote(ctx, command, r)
+	if err != nil || own { // on this machine, and of this program
+		return m, nil, err
+	}
+	var site results.Site
+	if err := json.Unmarshal(m.About(), &site); err != nil {
+		m.Close()
+		return nil, nil, fmt.Errorf("start host: what it says of itself: %w", err)
+	}
+	return m, []results.Site{site}, nil
+}
+
+// Local makes machines of this process and the programs of o.
+func Local(o runner.Options, external bus.DialConfig) func(runner.Room) (runner.Machine, error) {
+	return func(r runner.Room) (runner.Machine, error) {
+		m, err := host.NewMachine(host.MachineConfig{Exe: o.Exe, NodeArgs: o.NodeArgs, BusArgs: o.BusArgs,
+			Nodes: r.Nodes, Run: r.Run, Ready: r.Ready, Limit: r.Limit, Pause: r.Pause, External: external})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if own { // on this machine, and of this program
-			return lent{m}, nil, nil
-		}
-		var site results.Site
-		if err := json.Unmarshal(m.About(), &site); err != nil {
-			m.Close()
-			return nil, nil, fmt.Errorf("start host: what it says of itself: %w", err)
-		}
-		return lent{m}, []results.Site{site}, nil
+		return m, nil
 	}
-	cfg.Exe, cfg.NodeArgs, cfg.BusArgs = o.Exe, o.NodeArgs, o.BusArgs
-	cfg.External = external(e)
-	m, err := host.NewMachine(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	return lent{m}, nil, nil
 }
 
 // external is the bus of the user's own that e names; its zero value if it names none.
