@@ -56,7 +56,7 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 			return
 		}
 		s.means[key] = true
-		s.values[key] = s.values[key].add(f.Of.Write(l.Value), l.Value)
+		s.values[key] = s.values[key].add(config.Of(f).Write(l.Value), l.Value)
 		s.values[key].given = s.values[key].given || l.Explicit()
 	})
 	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind} {
@@ -86,7 +86,7 @@ func (v *variant) asWritten() *config.Value {
 	for i := range f.Sub {
 		key := "detector." + f.Sub[i].Name
 		if l := v.leaves[key]; l != nil && l.Value != nil && v.counts(key) {
-			out.Set(f.Sub[i].Name, f.Sub[i].Of.Write(l.Value))
+			out.Set(f.Sub[i].Name, config.Of(&f.Sub[i]).Write(l.Value))
 		}
 	}
 	return out
@@ -212,7 +212,7 @@ func (s *summary) block(fields []config.Field, prefix string) *config.Value {
 		case f.Sub != nil:
 			v = s.block(f.Sub, key)
 		case s.partly(key):
-			v = f.Of.Write(s.leaves[key].Value)
+			v = config.Of(f).Write(s.leaves[key].Value)
 		case s.values[key] != nil && !s.values[key].differs && !s.sweptKey(key):
 			v = lines(s.values[key].written)
 		case s.values[key] != nil && s.values[key].differs && !s.values[key].given:

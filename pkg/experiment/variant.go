@@ -40,7 +40,7 @@ func (d *draft) settle(leaves map[string]*config.Leaf, counts func(key string) b
 	*d.settings = settings{files: d.files}
 	d.Schema.Leaves(func(key string, f *config.Field) {
 		if l := leaves[key]; l != nil && l.Value != nil && counts(key) {
-			f.Of.Set(l.Value)
+			config.Of(f).Set(l.Value)
 		}
 	})
 }
@@ -189,7 +189,7 @@ func (v *variant) follow(prefix string, k *harness.Key) {
 	key := prefix + k.Name
 	if k.Follows != nil && v.leaves[key] == nil {
 		v.fill(v.leaves, key, fmt.Sprint(k.Follows(&v.Plan)))
-		v.Schema.Leaf(key).Of.Set(v.leaves[key].Value)
+		config.Of(v.Schema.Leaf(key)).Set(v.leaves[key].Value)
 	}
 }
 
