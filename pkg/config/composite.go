@@ -189,7 +189,8 @@ func writeFields(fields []Field) (pairs []*Pair) {
 type Variants[T any] struct {
 	Tag   string
 	Names []string         // the values of the tag
-	Of    func(*T) *string // where the tag goes
+	Get   func(*T) string  // the tag
+	Set   func(*T, string) // likewise
 	Kinds Type[string]     // of the tag; by default a Choice of the names
 	Valid func(x *T) error // as of a Block
 	// Fields are the keys of a variant besides the tag, those required first.
@@ -211,7 +212,7 @@ func (d Variants[T]) Type() Type[T] {
 		if name == "" {
 			return x, false
 		}
-		*d.Of(&x) = name
+		d.Set(&x, name)
 		before := r.Count()
 		fields := d.Fields(name, &x)
 		r.Unknown(key, v, append([]string{d.Tag}, param.Names(fields)...), " of "+name)
@@ -230,7 +231,7 @@ func (d Variants[T]) Type() Type[T] {
 		return x, r.Count() == before
 	}
 	t.Write = func(x T) *Value {
-		name := *d.Of(&x)
+		name := d.Get(&x)
 		tag := &Pair{Name: d.Tag, Value: TextOf(name)}
 		return MapOf(append([]*Pair{tag}, writeFields(d.Fields(name, &x))...)...)
 	}

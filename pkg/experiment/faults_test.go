@@ -51,7 +51,7 @@ faults:
 `)
 	late := link.Constant(20 * time.Millisecond)
 	same(t, "failures", p.Faults, harness.Faults{
-		CrashRate: 0.25, MaxDown: 3, Downtime: link.Latency{Distribution: "exponential", Mean: time.Second},
+		CrashRate: 0.25, MaxDown: 3, Downtime: link.Latency{Law: &link.Exponential{Mean: time.Second}},
 		Events: []harness.Event{
 			{On: "sent", Kind: "TOKEN", Count: 1, Times: 1, Wait: 2 * time.Millisecond,
 				Do: harness.DoCrash, Who: "leader", For: time.Second},
@@ -149,7 +149,7 @@ func TestLossAndLatencyReachThePlan(t *testing.T) {
 		"latency: {distribution: regions, places: [oregon, tokyo], sigma: 0.5}}\n")
 	same(t, "burst", p.Network.Burst, &link.Burst{Enter: 0.1, Leave: 0.3, Good: 0.05, Bad: 1})
 	same(t, "latency", p.Network.Latency,
-		link.Latency{Distribution: "regions", Places: []string{"oregon", "tokyo"}, Sigma: 0.5})
+		link.Latency{Law: &link.Regions{Places: []string{"oregon", "tokyo"}, Sigma: 0.5}})
 	p = planOf(t, bully+"network: {loss: 0.25}\n")
 	if p.Network.Burst != nil || p.Network.Loss != 0.25 {
 		t.Errorf("network %+v, want a loss of 0.25", p.Network)

@@ -132,7 +132,7 @@ func (p *Plan) Known() algo.Network { return Known(p.Nodes, &p.Network, &p.Scena
 func Known(nodes int, network interface{ Bound() (time.Duration, bool) }, hold *link.Latency) algo.Network {
 	net := algo.Network{Nodes: nodes}
 	net.Latency, net.Bounded = network.Bound()
-	if hold.Distribution != "" {
+	if hold.Law != nil {
 		net.Hold, _ = hold.Bound()
 	}
 	return net

@@ -116,7 +116,7 @@ func mustSetup(tb testing.TB, id string, n int, sc Scenario, change func(*Plan))
 		TimeLimit: time.Hour, InModel: true,
 	}
 	for _, l := range []*link.Latency{&p.Scenario.Hold, &p.Scenario.Think} {
-		if l.Distribution == "" {
+		if l.Law == nil {
 			*l = link.Constant(ms)
 		}
 	}

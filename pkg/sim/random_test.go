@@ -50,10 +50,10 @@ func busy(tb rapid.TB, id string) *harness.Plan {
 func anyLatency(t *rapid.T) link.Latency {
 	return rapid.SampledFrom([]link.Latency{
 		link.Constant(ms), link.Constant(0), link.Uniform(0, 3*ms), link.Uniform(ms/10, 10*ms),
-		{Distribution: "exponential", Mean: 2 * ms, Min: ms},
-		{Distribution: "normal", Mean: ms, Spread: ms},
-		{Distribution: "lognormal", Median: ms, Sigma: 1}, {Distribution: "pareto", Min: ms, Alpha: 1.5},
-		{Distribution: "quantiles", Values: []time.Duration{0, ms, ms, 20 * ms}},
+		{Law: &link.Exponential{Mean: 2 * ms, Min: ms}},
+		{Law: &link.Normal{Mean: ms, Sigma: ms}},
+		{Law: &link.Lognormal{Median: ms, Sigma: 1}}, {Law: &link.Pareto{Min: ms, Alpha: 1.5}},
+		{Law: &link.Quantiles{Values: []time.Duration{0, ms, ms, 20 * ms}}},
 	}).Draw(t, "latency")
 }
 
@@ -105,7 +105,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 			Processors: rapid.IntRange(1, 3).Draw(t, "processors"), Wake: link.Uniform(0, ms/10),
 			Receive: span("receive"), Send: span("send"), Byte: span("byte"), Timer: span("timer"),
 			Relay: span("relay"), Rest: span("rest"), Transit: span("transit"),
-			Save: link.Latency{Distribution: "exponential", Mean: ms},
+			Save: link.Latency{Law: &link.Exponential{Mean: ms}},
 		}
 	}
 	for q := range n - 1 {
