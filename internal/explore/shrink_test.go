@@ -82,7 +82,7 @@ func TestSmallest(t *testing.T) {
 		at, first := s.Events[0].At, s.Events[0].Node
 		want := s.clone() // the seed, the hold and the limits may be any
 		want.Nodes, want.Latency, want.Holder = 2, link.Constant(time.Millisecond), algo.None
-		want.Unordered, want.Duplication, want.Detector = false, 0, harness.Detector{Kind: "none"}
+		want.Unordered, want.Duplication, want.Detector = false, 0, harness.NoDetector()
 		want.Events = []harness.Event{
 			{At: at, Do: harness.DoRequest, Node: first}, {At: at, Do: harness.DoRequest, Node: 3 - first},
 		}

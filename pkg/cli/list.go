@@ -65,7 +65,7 @@ var families = []family{
 	{"detectors", func(d *answer.Document) {
 		var list []word
 		for _, k := range harness.Detectors() {
-			list = append(list, word{k.Name, "", k.Doc, k.KeyNames()})
+			list = append(list, word{k.Name, "", k.Doc, param.Names(k.Params())})
 		}
 		terms(d, "detectors", "Failure detectors", list)
 	}},

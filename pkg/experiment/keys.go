@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A field declares one key.
@@ -167,11 +168,17 @@ func detectorFields(p *harness.Plan) []field {
 		kinds = append(kinds, k.Name)
 	}
 	fields := []field{{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
-		Of: config.Choice(kinds...).To(&p.Detector.Kind)}}
+		Of: config.Choice(kinds...).Into(func(kind string) { p.Detector = harness.DetectorOf(kind).New() })}}
 	keys, of := harness.DetectorKeys()
 	for i := range keys {
-		f := keyField(&keys[i], p)
-		f.Doc = strings.Join(of[i], ", ") + ": " + f.Doc
+		f := keys[i]
+		slot := config.Of(&f)
+		slot.Set = func(x any) { // the kind has been set before
+			if own := param.Find(p.Detector.Params(), f.Name); own != nil {
+				own.Set(x)
+			}
+		}
+		f.Doc, f.Of = strings.Join(of[i], ", ")+": "+f.Doc, slot
 		fields = append(fields, f)
 	}
 	return fields

@@ -7,6 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A summary gathers, cell by cell, what the resolved copy says: each key that
@@ -59,7 +60,7 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 		s.values[key] = s.values[key].add(config.Of(f).Write(l.Value), l.Value)
 		s.values[key].given = s.values[key].given || l.Explicit()
 	})
-	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind} {
+	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind()} {
 		if !slices.Contains(s.kinds[head], kind) {
 			s.kinds[head] = append(s.kinds[head], kind)
 		}
@@ -102,9 +103,9 @@ func (v *variant) checkOwn() {
 				"list the algorithm several times, with labels", v.contender.Label)
 			return
 		}
-		if k := harness.DetectorOf(v.Detector.Kind); k != nil && !v.counts(own.key) {
-			v.Add(at, own.key, "means nothing for kind %s (has: %s); remove it or name another kind", k.Name,
-				strings.Join(k.KeyNames(), ", "))
+		if !v.counts(own.key) {
+			v.Add(at, own.key, "means nothing for kind %s (has: %s); remove it or name another kind",
+				v.Detector.Kind(), strings.Join(param.Names(v.Detector.Params()), ", "))
 		}
 	}
 }
@@ -154,7 +155,7 @@ func (s *summary) checkUsed(key string, at config.Place) {
 	if k := kindOf(kind); k != nil {
 		has = k.Keys
 	} else if d := harness.DetectorOf(kind); d != nil {
-		has = d.KeyNames()
+		has = param.Names(d.Params())
 	}
 	list := "no keys"
 	if len(has) > 0 {

@@ -66,8 +66,8 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
 	say(have >= needs.Detector || p.Scenario.Declared().Scripted && have == algo.NoDetector,
-		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind)
-	say(!p.Detector.LeaderOnly || needs.Detector == algo.NoDetector,
+		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind())
+	say(!p.Detector.LeaderOnly() || needs.Detector == algo.NoDetector,
 		"needs a detector that is %s of all, not of the leader alone (detector.scope leader)",
 		needs.Detector)
 	return why

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestPlacement_Assign: who lives where, and why nobody can.

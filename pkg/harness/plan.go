@@ -103,9 +103,6 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.Detector.declared(); err != nil {
-		return nil, err
-	}
 	scenario, err := p.Scenario.declared()
 	if err != nil {
 		return nil, err

@@ -228,7 +228,7 @@ func (w *world) Send(m *Process, to algo.ID, out Outgoing) {
 	if w.lose != nil && w.lose(m.ID, to, w.now) {
 		return
 	}
-	w.queue.Push(w.now+w.setup.Network.Latency.Mean, Delivery, m.ID,
+	w.queue.Push(w.now+w.setup.Network.Latency.Average(), Delivery, m.ID,
 		happening{from: m.ID, to: to, out: out})
 }
 

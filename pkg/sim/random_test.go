@@ -32,7 +32,7 @@ func busy(tb rapid.TB, id string) *harness.Plan {
 	p := plan(id, 6, harness.Scenario{Kind: harness.Script}, nil)
 	p.Network.Latency = link.Uniform(ms/2, 2*ms)
 	p.Leader = 6
-	p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+	p.Detector = harness.PerfectDetector(10 * ms)
 	if id == "mutex/naimi-trehel" {
 		p.Scenario = harness.Scenario{Kind: harness.Closed, Requests: 60, Think: link.Constant(3 * ms),
 			Hold: link.Constant(ms)}
@@ -70,8 +70,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 		Unordered:   rapid.Bool().Draw(t, "unordered"),
 	}
 	p.Detector = rapid.SampledFrom([]harness.Detector{
-		{Kind: "none"}, {Kind: "perfect", Delay: 5 * ms},
-		{Kind: "heartbeat", Interval: 10 * ms, Timeout: 30 * ms},
+		harness.NoDetector(), harness.PerfectDetector(5 * ms), harness.HeartbeatDetector(10*ms, 30*ms),
 	}).Draw(t, "detector")
 	work := []string{harness.DoElect, harness.DoSuspect}
 	if id == "mutex/naimi-trehel" {
