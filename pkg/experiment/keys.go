@@ -184,12 +184,6 @@ func detectorFields(p *harness.Plan) []field {
 	return fields
 }
 
-// keyField is a key that the harness declares, as one of ours.
-func keyField(k *harness.Key, p *harness.Plan) field {
-	return field{Name: k.Name, Default: k.Default, Note: k.Note, Doc: k.Doc, Title: k.Title,
-		Of: slotOf(k.Of(p), k.Min, k.Max, k.Choices)}
-}
-
 func scenarioFields(s *settings) []field {
 	var kinds []string
 	for _, k := range harness.Scenarios() {
@@ -200,9 +194,7 @@ func scenarioFields(s *settings) []field {
 		harness.UsualScenario(algo.Election, true), harness.UsualScenario(algo.Election, false),
 		harness.UsualScenario(algo.MutualExclusion, true)),
 		Of: config.Choice(kinds...).To(&s.Scenario.Kind), Doc: "see \"bench list\""}}
-	for _, k := range harness.ScenarioKeys() {
-		fields = append(fields, keyField(&k, &s.Plan))
-	}
+	fields = append(fields, harness.ScenarioKeys(&s.Plan)...)
 	return append(fields,
 		field{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
 		field{Name: "expect", Note: "nothing", Of: expectationType().To(&s.Scenario.Expect),

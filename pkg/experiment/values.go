@@ -177,33 +177,6 @@ func pairsType() config.Type[[]link.Pair] {
 	return config.Items(block, like, 0, "pairs")
 }
 
-// slotOf is the type of a declared key, by the place of its value.
-func slotOf(to, lo, hi any, words []string) config.Slot {
-	switch to := to.(type) {
-	case *bool:
-		return config.Choice(words...).Into(func(w string) { *to = w == words[1] })
-	case *string:
-		return config.Choice(words...).To(to)
-	case *int:
-		count := config.Whole[int](int64(lo.(int)), int64(hi.(int)))
-		if len(words) > 0 { // one that stands for 0
-			return count.Want(config.Int, "a whole number, or "+words[0]).
-				Or(words[0], 0, func(n int) bool { return n == 0 }).
-				Called("a whole number of processes, or " + words[0]).To(to)
-		}
-		return count.To(to)
-	case *float64:
-		return config.Number(lo.(float64), hi.(float64)).To(to)
-	case *link.Latency:
-		return lastingType().To(to)
-	case *algo.ID:
-		return processType().To(to)
-	case *[]algo.ID:
-		return config.Each(processType()).Called("a list of processes").To(to)
-	}
-	return config.Duration(lo.(time.Duration), hi.(time.Duration)).To(to.(*time.Duration))
-}
-
 func roundTrips() config.Type[[][]time.Duration] {
 	const like = "a list with a row for each place, as [[1ms, 80ms], [80ms, 1ms]]"
 	return config.Items(config.Each(config.Duration(0, longest)), "", 0, "rows").Want(config.List, like)
