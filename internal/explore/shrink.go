@@ -313,7 +313,8 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 			return out
 		}
 		for _, l := range list[at:] {
-			if d, known := takes[l]; known && sent[l] == sent[list[at]] && !done[l] && d != out.Latency.Average() {
+			if d, known := takes[l]; known && sent[l] == sent[list[at]] && !done[l] &&
+				d != out.Latency.Average() {
 				done[l] = true
 				own := link.Constant(d)
 				out.Events = append(out.Events, harness.Event{

@@ -158,7 +158,8 @@ func init() {
 func recordedType() config.Type[link.Record] {
 	lost := func(d time.Duration) bool { return d == link.Lost }
 	return config.As(config.Each(config.Duration(0, longest).Or(link.LostWord, link.Lost, lost)),
-		func(list []time.Duration) link.Record { return list }, func(r link.Record) []time.Duration { return r })
+		func(list []time.Duration) link.Record { return list },
+		func(r link.Record) []time.Duration { return r })
 }
 
 // pairsType is a record for each link.

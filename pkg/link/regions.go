@@ -14,7 +14,8 @@ func init() {
 	Register(Distribution{
 		Name: "regions", Rank: 1,
 		Doc: "half the round trip between two places: measured (" + strings.Join(Places, ", ") +
-			") or given by round_trips, a row each; process i is in the i-th, and round again; sigma spreads it",
+			") or given by round_trips, a row each; process i is in the i-th, and round again; " +
+			"sigma spreads it",
 		Formula: "(round trip / 2) e^(sigma z(p)) of each link",
 		Mean:    "over the links between different places, one process in each",
 		Example: "places: [ireland, oregon]",
