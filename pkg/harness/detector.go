@@ -67,7 +67,8 @@ func (k *DetectorKind) New() Detector { return Detector{k.make()} }
 
 // DetectorsOf is those of a class.
 func DetectorsOf(c algo.Detector) []*DetectorKind {
-	return slices.DeleteFunc(slices.Clone(detectors.All()), func(k *DetectorKind) bool { return k.Class != c })
+	all := slices.Clone(detectors.All())
+	return slices.DeleteFunc(all, func(k *DetectorKind) bool { return k.Class != c })
 }
 
 // DetectorKeys is every parameter of a detector, each once and in an order that all of them

@@ -24,8 +24,10 @@ func (d *perfectDetector) Params() []param.Param {
 		Default: "10ms", Max: time.Hour, Doc: "from the crash to the suspicion"}}
 }
 
-func (d *perfectDetector) takes() (bound, notice, back time.Duration) { return d.Delay, d.Delay, d.Delay }
-func (d *perfectDetector) create(*Setup) detector                     { return oracle{delay: d.Delay} }
+func (d *perfectDetector) takes() (bound, notice, back time.Duration) {
+	return d.Delay, d.Delay, d.Delay
+}
+func (d *perfectDetector) create(*Setup) detector { return oracle{delay: d.Delay} }
 
 // An oracle is told by the executor who crashed.
 type oracle struct {

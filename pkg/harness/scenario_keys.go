@@ -20,9 +20,10 @@ func ScenarioKeys(p *Plan) []param.Param {
 	}
 	const day = 24 * time.Hour
 	return []param.Param{
-		{Name: "initiators", Unit: "processes", Default: "all", Min: 1, Max: 100_000, Choices: []string{"all"},
-			Doc: "how many processes begin at once: a number, or all",
-			At:  &p.Scenario.Initiators},
+		{Name: "initiators", Unit: "processes", Default: "all", Min: 1, Max: 100_000,
+			Choices: []string{"all"},
+			Doc:     "how many processes begin at once: a number, or all",
+			At:      &p.Scenario.Initiators},
 		{Name: "settle", Note: "twice the longest period of algorithm and detector, 50ms at least",
 			Min: time.Duration(0), Max: time.Hour,
 			Doc: "at least so long before something happens to the leader, at most about twice; " +
