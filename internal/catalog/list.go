@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // problems are the sections of the list.
@@ -53,15 +54,15 @@ var families = []family{
 	}},
 	{"distributions", func(d *answer.Document) {
 		var list []word
-		for _, k := range link.Distributions {
-			list = append(list, word{k.Name, "", k.Doc, k.KeyNames()})
+		for _, k := range link.Distributions() {
+			list = append(list, word{k.Name, "", k.Doc, param.Names(k.Law.Params())})
 		}
 		terms(d, "distributions", "Latency distributions", list)
 	}},
 	{"detectors", func(d *answer.Document) {
 		var list []word
 		for _, k := range harness.Detectors() {
-			list = append(list, word{k.Name, "", k.Doc, k.KeyNames()})
+			list = append(list, word{k.Name, "", k.Doc, param.Names(k.Params())})
 		}
 		terms(d, "detectors", "Failure detectors", list)
 	}},

@@ -153,9 +153,9 @@ func (m *maker) latency(d time.Duration) link.Latency {
 	case m.chance(4):
 		return link.Constant(d)
 	case m.chance(3):
-		return link.Latency{Distribution: "quantiles", Values: []time.Duration{d / 100, d / 20, d / 10, d}}
+		return link.Latency{Law: &link.Quantiles{Values: []time.Duration{d / 100, d / 20, d / 10, d}}}
 	case m.asynchronous() && m.chance(3):
-		return link.Latency{Distribution: "exponential", Mean: d / 4}
+		return link.Latency{Law: &link.Exponential{Mean: d / 4}}
 	}
 	return link.Uniform(d/100, d)
 }

@@ -36,7 +36,7 @@ func (m *maker) load(s *Schedule, t *timing) {
 		return
 	}
 	t.end = d*time.Duration(s.Nodes) + s.unit()*time.Duration(m.rng.IntN(2))
-	entry := max((s.Hold.Mean + s.Latency.Average()).Truncate(tick), 100*tick) // as often as a file may say
+	entry := max((s.Hold.Average() + s.Latency.Average()).Truncate(tick), 100*tick) // as a file may say
 	patience, others := check.Patience(setup)
 	busy := m.rng.Perm(s.Nodes)[:min(2+m.rng.IntN(2), s.Nodes)]
 	starving, starts, lasts := 2*time.Duration(others)*entry, t.grid, 2*t.end+patience

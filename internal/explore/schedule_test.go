@@ -29,7 +29,7 @@ func TestUnseen(t *testing.T) {
 	const quorum = "election/bully-quorum"
 	s := &Schedule{
 		Algorithm: mustLookup(quorum), Nodes: 3, Latency: link.Constant(ms),
-		Detector: harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 50 * ms},
+		Detector: harness.HeartbeatDetector(10*ms, 50*ms),
 	}
 	least := 2 * (s.unit() + 60*ms)
 	for name, test := range map[string]struct {

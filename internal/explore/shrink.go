@@ -144,7 +144,7 @@ func (k *shrinker) plainer() {
 		change(func(s *Schedule) bool {
 			old := s.Latency
 			s.Latency = l
-			return !old.Fixed() && old.Distribution != l.Distribution
+			return !old.Fixed() && old.Distribution() != l.Distribution()
 		})
 	}
 	for _, word := range []string{"", "descending"} {
@@ -158,7 +158,7 @@ func (k *shrinker) plainer() {
 	change(func(s *Schedule) bool { s.Holder = algo.None; return k.best.Holder != algo.None })
 	change(func(s *Schedule) bool {
 		s.Hold = link.Constant(d)
-		return k.best.Hold.Distribution != "" && !k.best.Hold.Fixed()
+		return k.best.Hold.Law != nil && !k.best.Hold.Fixed()
 	})
 	change(func(s *Schedule) bool {
 		s.Detector = harness.PerfectDetector(d)
@@ -184,9 +184,9 @@ func (k *shrinker) sooner() {
 		k.plain(i, 0, func(e *harness.Event) *time.Duration { return &e.For })
 		k.plain(i, 0, func(e *harness.Event) *time.Duration { return &e.Every })
 	}
-	if l := &k.best.Hold; l.Fixed() && odd(l.Mean) > 0 {
+	if l := &k.best.Hold; l.Fixed() && odd(l.Average()) > 0 {
 		c := k.best.clone()
-		c.Hold.Mean = l.Mean.Round(time.Millisecond)
+		c.Hold = link.Constant(l.Average().Round(time.Millisecond))
 		k.try(c)
 	}
 }
@@ -307,13 +307,14 @@ func (k *shrinker) spelled(s *Schedule, step time.Duration) *Schedule {
 		list, sent, _ := out.messages(k.ctx)
 		at := slices.IndexFunc(list, func(l messageID) bool {
 			d, known := takes[l]
-			return known && !done[l] && d != out.Latency.Mean
+			return known && !done[l] && d != out.Latency.Average()
 		})
 		if at < 0 {
 			return out
 		}
 		for _, l := range list[at:] {
-			if d, known := takes[l]; known && sent[l] == sent[list[at]] && !done[l] && d != out.Latency.Mean {
+			if d, known := takes[l]; known && sent[l] == sent[list[at]] && !done[l] &&
+				d != out.Latency.Average() {
 				done[l] = true
 				own := link.Constant(d)
 				out.Events = append(out.Events, harness.Event{

@@ -82,7 +82,7 @@ func TestSmallest(t *testing.T) {
 		at, first := s.Events[0].At, s.Events[0].Node
 		want := s.clone() // the seed, the hold and the limits may be any
 		want.Nodes, want.Latency, want.Holder = 2, link.Constant(time.Millisecond), algo.None
-		want.Unordered, want.Duplication, want.Detector = false, 0, harness.Detector{Kind: "none"}
+		want.Unordered, want.Duplication, want.Detector = false, 0, harness.NoDetector()
 		want.Events = []harness.Event{
 			{At: at, Do: harness.DoRequest, Node: first}, {At: at, Do: harness.DoRequest, Node: 3 - first},
 		}
@@ -90,7 +90,7 @@ func TestSmallest(t *testing.T) {
 			t.Errorf("seed %d\n got %+v\nwant %+v", seed, s, want)
 		}
 		s = find("mutex/test-reckons-with-order", broken)
-		if s.Nodes != 2 || s.Latency.Distribution != "constant" || len(s.Events) != 2 ||
+		if s.Nodes != 2 || !s.Latency.Fixed() || len(s.Events) != 2 ||
 			s.Events[0].Do != harness.DoRequest && s.Events[1].Do != harness.DoRequest {
 			t.Errorf("seed %d: %+v, want a request and the delay of one message", seed, s)
 		}

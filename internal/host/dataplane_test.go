@@ -243,7 +243,7 @@ func stack(b *testing.B, n, window, initiators int) float64 {
 		Shape: algo.Shape{Kind: "complete"}, Network: link.Network{Latency: link.Constant(0)},
 		Params:   map[string]any{"window": int64(window), "lap": time.Millisecond},
 		Scenario: harness.Scenario{Kind: harness.ColdStart, Initiators: initiators},
-		Detector: harness.Detector{Kind: "none"}, Seed: 1, TimeLimit: measured, InModel: true,
+		Detector: harness.NoDetector(), Seed: 1, TimeLimit: measured, InModel: true,
 	}
 	s, err := p.Setup()
 	if err != nil {

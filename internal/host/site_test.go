@@ -70,7 +70,7 @@ func TestCompareClocks(t *testing.T) {
 	t.Parallel()
 	const µs, ms = time.Microsecond, time.Millisecond
 	// The fastest link, from California to Oregon, takes 11.25 ms.
-	far := link.Latency{Distribution: "regions", Places: []string{"california", "tokyo", "oregon"}}
+	far := link.Latency{Law: &link.Regions{Places: []string{"california", "tokyo", "oregon"}}}
 	for name, c := range map[string]struct {
 		latency link.Latency
 		answer  time.Duration

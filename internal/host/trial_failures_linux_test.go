@@ -30,7 +30,7 @@ func metric(tb testing.TB, v check.Verdict, name string) float64 {
 }
 
 // beats is a heartbeat detector that a busy machine does not fool.
-var beats = harness.Detector{Kind: "heartbeat", Interval: ms(50), Timeout: ms(400)}
+var beats = harness.HeartbeatDetector(ms(50), ms(400))
 
 // failing is a plan with faults, out of the algorithm's model or not.
 func failing(tb testing.TB, id string, n int, s harness.Scenario, events ...harness.Event) harness.Plan {
@@ -74,7 +74,7 @@ func TestTrial_SplitBrain(t *testing.T) {
 		}
 		return nil
 	})
-	p.Detector = harness.Detector{Kind: "perfect", Delay: ms(10)}
+	p.Detector = harness.PerfectDetector(ms(10))
 	if split := metric(t, simulate(t, p).Verdict, "split_brain_ms"); split != 0 {
 		t.Errorf("a perfect detector has seen the partition: %.1f ms of split brain", split)
 	}
@@ -305,7 +305,7 @@ func TestTrial_MutexUnderFire(t *testing.T) {
 	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{
 		Kind: harness.Closed, Duration: ms(1000), Think: link.Constant(ms(20)),
 	}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})
-	p.Detector = harness.Detector{Kind: "perfect", Delay: ms(20)}
+	p.Detector = harness.PerfectDetector(ms(20))
 	m := newMachine(t, 5)
 	want, got := simulate(t, p), run(t, m, p)
 	for world, o := range map[string]check.Verdict{"simulated": want.Verdict, "on nodes": got.Verdict} {

@@ -55,9 +55,7 @@ func TestTrial_BurstsAreTheSameInBothWorlds(t *testing.T) {
 func TestTrial_RegionsAreFarApart(t *testing.T) {
 	p := plan(t, "election/test-numbered", 4, harness.Scenario{Kind: harness.ColdStart},
 		map[string]any{"messages": int64(50)})
-	p.Network.Latency = link.Latency{
-		Distribution: "regions", Places: []string{"california", "oregon", "virginia"},
-	}
+	p.Network.Latency = link.Latency{Law: &link.Regions{Places: []string{"california", "oregon", "virginia"}}}
 	want, got := simulate(t, p), run(t, newMachine(t, 4), p)
 	ends := fates(t, got.Trace)
 	if len(ends) != 600 || !maps.Equal(fates(t, want.Trace), ends) {

@@ -32,7 +32,7 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 	lossy := of(5)
 	lossy.Network.Loss, lossy.Network.Duplication, lossy.Seed = 0.4, 0.4, 7
 	beating := of(3)
-	beating.Detector = harness.Detector{Kind: "heartbeat", Interval: ms(10), Timeout: ms(400)}
+	beating.Detector = harness.HeartbeatDetector(ms(10), ms(400))
 	drifting := of(3, harness.Event{Do: "skew", Node: 1, Args: fault.By(time.Second)})
 	cases := []struct {
 		name   string

@@ -28,9 +28,9 @@ func Patience(p *harness.Plan) (name string, d time.Duration) {
 		d, _ = p.Params[patience.Name].(time.Duration)
 		return patience.Name, d
 	}
-	if key := harness.DetectorOf(p.Detector.Kind).Tuned(); key != nil {
-		if set, ok := key.Of(p).(*time.Duration); ok {
-			return "detector." + key.Name, *set
+	if key := p.Detector.Tuned(); key != nil {
+		if set, ok := key.Value().(time.Duration); ok {
+			return "detector." + key.Name, set
 		}
 	}
 	return "", 0

@@ -39,7 +39,7 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 		Network:  link.Network{Latency: link.Constant(time.Millisecond)},
 		Scenario: scenario, Seed: 1, TimeLimit: time.Hour, InModel: true,
 	}
-	if p.Scenario.Hold.Distribution == "" {
+	if p.Scenario.Hold.Law == nil {
 		p.Scenario.Hold = link.Constant(time.Millisecond)
 	}
 	kind := harness.ScenarioOf(scenario.Kind)

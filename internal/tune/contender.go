@@ -119,22 +119,21 @@ func (c *Contender) find(p *harness.Plan, set string) error {
 			c.spread = spread.Name
 		}
 		if p.Detector.Restless() { // whose heartbeats are sent for nothing
-			c.entry["detector"] = block{"kind": harness.NoDetector().Kind}
+			c.entry["detector"] = block{"kind": "none"}
 		}
 		return nil
 	}
-	kind := harness.DetectorOf(p.Detector.Kind)
-	key := kind.Tuned()
+	key := p.Detector.Tuned()
 	if key == nil {
 		return refuse("%s: nothing can be tuned: it has no time-out for its leader, and detector %s makes "+
-			"no mistake; write detector: {kind: heartbeat}, or kind: phi", c.Label, kind.Name)
+			"no mistake; write detector: {kind: heartbeat}, or kind: phi", c.Label, p.Detector.Kind())
 	}
 	c.Dial, c.key = "detector."+key.Name, key.Name
-	switch v := key.Of(p).(type) {
-	case *time.Duration:
-		c.base, c.duration = float64(*v), true
-	case *float64:
-		c.base = *v
+	switch v := key.Value().(type) {
+	case time.Duration:
+		c.base, c.duration = float64(v), true
+	case float64:
+		c.base = v
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ type law struct {
 
 func (l *law) run(_ context.Context, e *experiment.Experiment) (out []results.Trial, err error) {
 	p := &e.Cells[0].Plan
-	timeout := p.Detector.Timeout
+	timeout := p.Detector.Tuned().Value().(time.Duration)
 	for range e.Repetitions {
 		t := results.Trial{Status: trace.OK, DurationMS: float64(p.Scenario.Duration) / 1e6}
 		if p.Scenario.Kind == harness.LeaderCrash {
@@ -232,7 +232,7 @@ func TestTune_Down(t *testing.T) {
 	down := 0
 	o.Run = func(ctx context.Context, e *experiment.Experiment) ([]results.Trial, error) {
 		trials, err := l.run(ctx, e)
-		if e.Cells[0].Plan.Detector.Timeout >= least {
+		if e.Cells[0].Plan.Detector.Tuned().Value().(time.Duration) >= least {
 			return trials, err
 		}
 		if e.Cells[0].Plan.Scenario.Kind != harness.LeaderCrash {
@@ -384,7 +384,7 @@ func TestTune_Simulated(t *testing.T) {
 		}
 		tables = append(tables, string(table)+string(file))
 		e := parse(t, string(file))
-		if len(e.Cells) != 2 || e.Cells[0].Plan.Detector.Kind != "none" || e.Cells[1].Plan.Detector.Kind != "phi" || e.Seed == 1 {
+		if len(e.Cells) != 2 || e.Cells[0].Plan.Detector.Kind() != "none" || e.Cells[1].Plan.Detector.Kind() != "phi" || e.Seed == 1 {
 			t.Errorf("the tuned experiment:\n%s", file)
 		}
 		for _, r := range r {

@@ -131,9 +131,10 @@ func fsyncs(dir string) (l link.Latency, err error) {
 		took = append(took, time.Since(begun).Round(time.Microsecond))
 	}
 	slices.Sort(took)
-	l.Distribution = "quantiles"
+	var law link.Quantiles
 	for i := 2; i < len(took); i += 5 {
-		l.Values = append(l.Values, took[i])
+		law.Values = append(law.Values, took[i])
 	}
+	l.Law = &law
 	return l, nil
 }

@@ -201,11 +201,11 @@ func (f *Fit) waking(trials []Trial) error {
 		return fmt.Errorf("%d wake-ups were seen, want %d", f.Woken, enough)
 	}
 	slices.Sort(took)
-	w := link.Latency{Distribution: "quantiles"}
+	var w link.Quantiles
 	for p := 0.05; p < 1; p += 0.1 {
 		w.Values = append(w.Values, rounded(stats.Quantile(took, p)))
 	}
-	f.Costs.Wake = w
+	f.Costs.Wake = link.Latency{Law: &w}
 	return nil
 }
 

@@ -174,9 +174,10 @@ func (s *Spec) defects() error {
 	for _, p := range s.Params {
 		check(paramName(p.Name), "bad parameter name %q", p.Name)
 		check(!seen[p.Name], "parameter %s declared twice", p.Name)
-		check(p.Doc != "" && p.Default != nil, "parameter %s: no doc or no default", p.Name)
+		_, preset := p.Default.(func(Network) any)
+		check(p.Doc != "" && preset, "parameter %s: no doc or no default", p.Name)
 		check((p.Type == Enum) == (len(p.Choices) > 0), "parameter %s: choices go with Enum", p.Name)
-		if err := p.checkBounds(); err != nil {
+		if err := checkBounds(&p); err != nil {
 			errs = append(errs, err)
 		}
 		seen[p.Name] = true

@@ -2,8 +2,9 @@ package algo
 
 import (
 	"fmt"
-	"math"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A Spec is what an algorithm says about itself. Zero values are the papers'
@@ -199,49 +200,25 @@ type Network struct {
 // real machines.
 const Slack = 20 * time.Millisecond
 
-// ParamType is the type of a parameter's value.
-type ParamType uint8
-
-// The types of parameters, and the Go type that holds a value of each.
-const (
-	Bool     ParamType = iota // bool
-	Int                       // int64
-	Float                     // float64
-	Duration                  // time.Duration
-	Enum                      // string, one of Choices
+// A Param is one tunable of an algorithm. Its default is a func(Network) any, which may look at the
+// network, so that a time-out follows from the latency.
+type (
+	Param     = param.Param
+	ParamType = param.Type
+	Tuning    = param.Tuning
 )
 
-func (t ParamType) String() string {
-	return [...]string{"true or false", "whole number", "number", "duration", "choice"}[t]
-}
-
-// A Param is one tunable of an algorithm. Default may look at the network, so
-// that a time-out follows from the latency.
-type Param struct {
-	Name, Unit, Doc string
-	Type            ParamType
-	Choices         []string // of an Enum
-	Default         func(Network) any
-	Min, Max        any  // inclusive; nil: no bound
-	PerProcess      bool // may also be a list in ID order: ranks, estimates, delays
-	Tunes           Tuning
-	Process         bool // it names a process: an Int that is not above how many there are
-}
-
-// A Tuning is what "bench tune" may do with a parameter.
-type Tuning uint8
-
-// What a parameter is to the detection of crashes.
+// The types of parameters, and what they are to the detection of crashes: see package param.
 const (
-	// Fixed: nothing. A cost, such as how often heartbeats are sent, is fixed as well.
-	Fixed Tuning = iota
-	// Patience is a Duration, the same for every process: the silence after which a leader is
-	// given up. The longer, the fewer mistakes, and the longer an outage. Where several are
-	// declared, those are of no use that are 0.
-	Patience
-	// Spread is the Duration up to which a random time is added to Patience, a parameter that
-	// stands before it.
-	Spread
+	Bool     = param.Bool
+	Int      = param.Int
+	Float    = param.Float
+	Duration = param.Duration
+	Enum     = param.Enum
+
+	Fixed    = param.Fixed
+	Patience = param.Patience
+	Spread   = param.Spread
 )
 
 // Tuned is the parameter that tunes in that way, of several the first that p has a use for; nil if
@@ -265,55 +242,9 @@ func (s *Spec) Tuned(as Tuning, p Params) *Param {
 // Const is the default of a parameter that does not depend on the network.
 func Const(v any) func(Network) any { return func(Network) any { return v } }
 
-// Check says whether v is a value of p: of p's type, within its bounds, and no cause
-// of a storm of timers.
-func (p Param) Check(v any) error {
-	ok := false
-	switch p.Type {
-	case Bool:
-		_, ok = v.(bool)
-	case Int:
-		_, ok = v.(int64)
-	case Float:
-		var f float64
-		if f, ok = v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			return fmt.Errorf("parameter %s: %v is not a finite number", p.Name, f)
-		}
-	case Duration:
-		_, ok = v.(time.Duration)
-	case Enum:
-		var s string
-		if s, ok = v.(string); ok {
-			for _, c := range p.Choices {
-				if s == c {
-					return nil
-				}
-			}
-			return fmt.Errorf("parameter %s: %q is not a choice (has: %v)", p.Name, s, p.Choices)
-		}
-	}
-	if !ok {
-		return fmt.Errorf("parameter %s: %v is not a %s", p.Name, v, p.Type)
-	}
-	if p.Min != nil && less(v, p.Min) {
-		return fmt.Errorf("parameter %s: %v is below its minimum %v", p.Name, v, p.Min)
-	}
-	if p.Max != nil && less(p.Max, v) {
-		return fmt.Errorf("parameter %s: %v is above its maximum %v", p.Name, v, p.Max)
-	}
-	if d, ok := v.(time.Duration); ok && d > 0 && d < shortest {
-		return fmt.Errorf("parameter %s: %v: want 0s, or %v and more: timers would "+
-			"storm", p.Name, d, shortest)
-	}
-	return nil
-}
-
-// shortest is the shortest duration but none that a parameter may have.
-const shortest = time.Microsecond
-
 // checkBounds says what is wrong with the bounds themselves.
-func (p Param) checkBounds() error {
-	bare := p
+func checkBounds(p *Param) error {
+	bare := *p
 	bare.Min, bare.Max = nil, nil
 	for _, bound := range []any{p.Min, p.Max} {
 		if bound == nil {
@@ -326,25 +257,13 @@ func (p Param) checkBounds() error {
 			return fmt.Errorf("bound of %w (Go type %T)", err, bound)
 		}
 	}
-	if p.Process && (p.Type != Int || p.Min == nil || less(p.Min, int64(0))) {
+	if p.Process && (p.Type != Int || p.Min == nil || param.Less(p.Min, int64(0))) {
 		return fmt.Errorf("parameter %s: a process is a whole number from 1 on, or 0 for none", p.Name)
 	}
-	if p.Min != nil && p.Max != nil && less(p.Max, p.Min) {
+	if p.Min != nil && p.Max != nil && param.Less(p.Max, p.Min) {
 		return fmt.Errorf("parameter %s: maximum %v is below minimum %v", p.Name, p.Max, p.Min)
 	}
 	return nil
-}
-
-func less(a, b any) bool {
-	switch a := a.(type) {
-	case int64:
-		return a < b.(int64)
-	case float64:
-		return a < b.(float64)
-	case time.Duration:
-		return a < b.(time.Duration)
-	}
-	return false
 }
 
 // Params are the resolved parameters of one process, by name. The accessors
@@ -353,19 +272,19 @@ func less(a, b any) bool {
 type Params map[string]any
 
 // Bool is the value of a Bool parameter.
-func (p Params) Bool(name string) bool { return param[bool](p, name) }
+func (p Params) Bool(name string) bool { return value[bool](p, name) }
 
 // Int is the value of an Int parameter.
-func (p Params) Int(name string) int64 { return param[int64](p, name) }
+func (p Params) Int(name string) int64 { return value[int64](p, name) }
 
 // Float is the value of a Float parameter.
-func (p Params) Float(name string) float64 { return param[float64](p, name) }
+func (p Params) Float(name string) float64 { return value[float64](p, name) }
 
 // Duration is the value of a Duration parameter.
-func (p Params) Duration(name string) time.Duration { return param[time.Duration](p, name) }
+func (p Params) Duration(name string) time.Duration { return value[time.Duration](p, name) }
 
 // Enum is the value of an Enum parameter.
-func (p Params) Enum(name string) string { return param[string](p, name) }
+func (p Params) Enum(name string) string { return value[string](p, name) }
 
 // Timeout is the longest that any process waits before it does something about it:
 // the longest Duration among p. 0: there is none.
@@ -384,7 +303,7 @@ func (p Params) Timeout() (longest time.Duration) {
 	return longest
 }
 
-func param[T any](p Params, name string) T {
+func value[T any](p Params, name string) T {
 	v, ok := p[name].(T)
 	if !ok {
 		panic(fmt.Sprintf("algo: parameter %q is %T, want %T: not as declared in the Spec",
@@ -407,11 +326,11 @@ func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 		var mistakes []error
 		v, set := given[p.Name]
 		if set {
-			mistakes = p.checkGiven(v, net.Nodes)
+			mistakes = checkGiven(&p, v, net.Nodes)
 		}
 		if !set || mistakes != nil {
 			var err error
-			if v, err = p.preset(net, differ); err != nil && !set {
+			if v, err = preset(&p, net, differ); err != nil && !set {
 				mistakes = []error{err}
 			}
 		}
@@ -433,14 +352,15 @@ func (s *Spec) Defaults(net Network) Params {
 
 // preset is the default of p. It may differ between processes, where it follows
 // from a parameter that does, if p is PerProcess.
-func (p Param) preset(net Network, differ bool) (any, error) {
+func preset(p *Param, net Network, differ bool) (any, error) {
+	workOut := p.Default.(func(Network) any)
 	if !differ {
-		return p.Default(net), nil
+		return workOut(net), nil
 	}
 	all := net.Params
 	of := func(id ID) any {
 		net.Params = all.Of(id)
-		return p.Default(net)
+		return workOut(net)
 	}
 	first := of(1)
 	list, same := make([]any, net.Nodes), true
@@ -458,11 +378,11 @@ func (p Param) preset(net Network, differ bool) (any, error) {
 		p.Name)
 }
 
-func (p Param) checkGiven(v any, n int) (errs []error) {
+func checkGiven(p *Param, v any, n int) (errs []error) {
 	list, ok := v.([]any)
 	switch {
 	case !ok:
-		if err := p.checkAmong(v, n); err != nil {
+		if err := checkAmong(p, v, n); err != nil {
 			errs = append(errs, err)
 		}
 		return errs
@@ -472,7 +392,7 @@ func (p Param) checkGiven(v any, n int) (errs []error) {
 		return []error{fmt.Errorf("parameter %s: %d values for %d processes", p.Name, len(list), n)}
 	}
 	for i, v := range list {
-		if err := p.checkAmong(v, n); err != nil {
+		if err := checkAmong(p, v, n); err != nil {
 			errs = append(errs, fmt.Errorf("process %d: %w", i+1, err))
 		}
 	}
@@ -480,7 +400,7 @@ func (p Param) checkGiven(v any, n int) (errs []error) {
 }
 
 // checkAmong is Check where there are n processes.
-func (p Param) checkAmong(v any, n int) error {
+func checkAmong(p *Param, v any, n int) error {
 	if err := p.Check(v); err != nil {
 		return err
 	}

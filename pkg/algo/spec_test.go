@@ -253,7 +253,7 @@ func TestParam_WithoutBounds(t *testing.T) {
 	if err := p.Check(int64(math.MinInt64)); err != nil {
 		t.Errorf("a value without bounds: %v", err)
 	}
-	if err := p.checkBounds(); err != nil {
+	if err := checkBounds(&p); err != nil {
 		t.Errorf("no bounds are good bounds: %v", err)
 	}
 }

@@ -94,7 +94,7 @@ func NewJudge(s *harness.Setup) *Judge {
 	if !s.Virtual {
 		j.busy = make([]delays, s.Nodes)
 	}
-	if j.faults.detects() && !s.Detector.LeaderOnly {
+	if j.faults.detects() && !s.Detector.LeaderOnly() {
 		j.faults.mistakes = &mistakes{faults: &j.faults, since: map[pair]time.Duration{}}
 	}
 	for _, name := range s.Alg.Codec.Kinds()[:len(s.Alg.Spec.Messages)] {

@@ -78,14 +78,14 @@ func TestLatencies_AskedFor(t *testing.T) {
 		}
 		records = append(records, sent, got)
 	}
-	far := link.Latency{Distribution: "regions", Places: []string{"a", "b"},
-		RoundTrips: [][]time.Duration{{ms1, 6 * ms1}, {8 * ms1, ms1}}}
+	far := link.Latency{Law: &link.Regions{Places: []string{"a", "b"},
+		RoundTrips: [][]time.Duration{{ms1, 6 * ms1}, {8 * ms1, ms1}}}}
 	for name, test := range map[string]struct {
 		change func(*harness.Plan)
 		want   float64
 	}{
 		"one distribution": {func(p *harness.Plan) {
-			p.Network.Latency = link.Latency{Distribution: "exponential", Mean: 5 * ms1, Max: 5 * ms1}
+			p.Network.Latency = link.Latency{Law: &link.Exponential{Mean: 5 * ms1, Max: 5 * ms1}}
 		}, 5 * (1 - math.Exp(-1))},
 		"one of the link": {func(p *harness.Plan) { p.Network.Latency = far }, 3},
 		"another for a while": {func(p *harness.Plan) {

@@ -13,7 +13,7 @@ import (
 
 func churning(p *harness.Plan) {
 	p.Leader, p.Scenario = 3, harness.Scenario{Kind: harness.Churn, Duration: 100 * ms1}
-	p.Detector = harness.Detector{Kind: "heartbeat", Interval: ms1, Timeout: 5 * ms1}
+	p.Detector = harness.HeartbeatDetector(ms1, 5*ms1)
 }
 
 func back(ms float64, p uint32) trace.Record {

@@ -54,7 +54,7 @@ func TestSuspicions(t *testing.T) {
 	none := math.NaN()
 	scripted := func(p *harness.Plan) {
 		churning(p)
-		p.Detector = harness.Detector{Kind: "none"}
+		p.Detector = harness.NoDetector()
 	}
 	crash := at(10, trace.Crash, 1)
 	for name, test := range map[string]struct {

@@ -113,7 +113,7 @@ func script(p *harness.Plan) {
 	case strings.HasPrefix(p.Algorithm, "mutex/"):
 		p.Network.Latency = link.Constant(ms)
 	default:
-		p.Leader, p.Detector = 5, harness.Detector{Kind: "heartbeat", Interval: 5 * ms, Timeout: 30 * ms}
+		p.Leader, p.Detector = 5, harness.HeartbeatDetector(5*ms, 30*ms)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestRightOnes(t *testing.T) {
 	crashes := func(p *harness.Plan) {
 		rng := rand.New(rand.NewPCG(p.Seed, 1))
 		p.Leader = 5
-		p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+		p.Detector = harness.PerfectDetector(10 * ms)
 		for at := time.Duration(0); at < 300*ms; at += time.Duration(rng.IntN(100)) * ms {
 			do := []string{harness.DoCrash, harness.DoRestart, harness.DoElect}[rng.IntN(3)]
 			p.Scenario.Events = append(p.Scenario.Events, harness.Event{At: at, Do: do,
@@ -241,7 +241,7 @@ func TestRightOnes(t *testing.T) {
 	deaths := func(p *harness.Plan) { // up to four of five, for good
 		rng := rand.New(rand.NewPCG(p.Seed, 1))
 		p.Leader = 5
-		p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+		p.Detector = harness.PerfectDetector(10 * ms)
 		order := rng.Perm(5)
 		for _, q := range order[:rng.IntN(5)] {
 			p.Scenario.Events = append(p.Scenario.Events, harness.Event{

@@ -204,7 +204,7 @@ func TestSettled(t *testing.T) {
 	}
 	const none = "p1 names none p2 names none p3 names none"
 	detector := func(kind string) func(*harness.Plan) {
-		return func(p *harness.Plan) { p.Detector.Kind = kind }
+		return func(p *harness.Plan) { p.Detector = harness.DetectorOf(kind).New() }
 	}
 	for name, test := range map[string]struct {
 		id      string
@@ -245,7 +245,7 @@ func TestSettled(t *testing.T) {
 			t.Parallel()
 			tr := trial{id: test.id, nodes: 3, records: test.records, end: harness.End{Reason: harness.Stuck},
 				change: func(p *harness.Plan) {
-					p.Detector.Kind = "perfect"
+					p.Detector = harness.PerfectDetector(0)
 					if test.change != nil {
 						test.change(p)
 					}

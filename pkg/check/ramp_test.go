@@ -30,7 +30,7 @@ func climb(t *testing.T, id string, seed uint64, from, to float64, latency, hold
 func TestKnee(t *testing.T) {
 	t.Parallel()
 	const trials = 6
-	constant, exponential := link.Constant(ms), link.Latency{Distribution: "exponential", Mean: ms}
+	constant, exponential := link.Constant(ms), link.Latency{Law: &link.Exponential{Mean: ms}}
 	for id, test := range map[string]struct {
 		capacity      float64
 		latency, hold link.Latency

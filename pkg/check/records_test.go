@@ -290,7 +290,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	troubled := join(at(0.1, trace.Suspect, 1, 2), at(0.2, trace.Restore, 1, 2),
 		at(1, trace.Crash, 3), cut(2, "1|2"), heal(3), back(4, 3))
-	detected := func(p *harness.Plan) { p.Detector.Kind = "perfect" }
+	detected := func(p *harness.Plan) { p.Detector = harness.PerfectDetector(0) }
 	offered := func(p *harness.Plan) {
 		detected(p)
 		p.Scenario = harness.Scenario{Kind: harness.Open, Rate: 1, Duration: time.Second}

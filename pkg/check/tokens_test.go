@@ -263,7 +263,7 @@ func TestStarvation_Timeouts(t *testing.T) {
 				v := trial{id: test.id, nodes: 3, records: records,
 					change: func(p *harness.Plan) {
 						p.Params = map[string]any{"patience": timeout * ms1, "ranks": []any{int64(1), ms1, ms1}}
-						p.Detector = harness.Detector{Kind: "perfect", Delay: detects * ms1}
+						p.Detector = harness.PerfectDetector(detects * ms1)
 						if test.down {
 							p.Crashed = []algo.ID{3}
 						}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // Items is a list of things, of which the keys are numbered; most bounds their
@@ -122,7 +124,7 @@ func (b Block[T]) Type() Type[T] {
 		}
 		before := r.Count()
 		fields := b.Fields(&x)
-		r.Unknown(key, v, fieldNames(fields), "")
+		r.Unknown(key, v, param.Names(fields), "")
 		readFields(r, key, v, fields, b.Missing)
 		if b.Check != nil {
 			b.Check(r, key, v, &x)
@@ -155,26 +157,29 @@ func readFields(r *Reader, key string, v *Value, fields []Field, missing func(*V
 	for i := range fields {
 		f := &fields[i]
 		w := v.Get(f.Name)
-		if w == nil && f.Default != "" {
-			w = r.readYAML(ByDefault, []byte(f.Default))
+		if preset := f.Preset(); w == nil && preset != "" {
+			w = r.readYAML(ByDefault, []byte(preset))
 		}
 		if w == nil {
 			continue
 		}
-		if x, ok := f.Of.Read(r, Join(key, f.Name), w); ok {
-			f.Of.Set(x)
+		of := Of(f)
+		if x, ok := of.Read(r, Join(key, f.Name), w); ok {
+			of.Set(x)
 		}
 	}
 }
 
 // writeFields leaves out what is zero and need not be there.
 func writeFields(fields []Field) (pairs []*Pair) {
-	for _, f := range fields {
-		if f.Of.get == nil {
+	for i := range fields {
+		f := &fields[i]
+		of := Of(f)
+		if of.get == nil {
 			continue
 		}
-		if x, isZero := f.Of.get(); !isZero || f.Required || f.Always || f.Default != "" {
-			pairs = append(pairs, &Pair{Name: f.Name, Value: f.Of.Write(x)})
+		if x, isZero := of.get(); !isZero || f.Required || f.Always || f.Preset() != "" {
+			pairs = append(pairs, &Pair{Name: f.Name, Value: of.Write(x)})
 		}
 	}
 	return pairs
@@ -184,7 +189,8 @@ func writeFields(fields []Field) (pairs []*Pair) {
 type Variants[T any] struct {
 	Tag   string
 	Names []string         // the values of the tag
-	Of    func(*T) *string // where the tag goes
+	Get   func(*T) string  // the tag
+	Set   func(*T, string) // likewise
 	Kinds Type[string]     // of the tag; by default a Choice of the names
 	Valid func(x *T) error // as of a Block
 	// Fields are the keys of a variant besides the tag, those required first.
@@ -206,10 +212,10 @@ func (d Variants[T]) Type() Type[T] {
 		if name == "" {
 			return x, false
 		}
-		*d.Of(&x) = name
+		d.Set(&x, name)
 		before := r.Count()
 		fields := d.Fields(name, &x)
-		r.Unknown(key, v, append([]string{d.Tag}, fieldNames(fields)...), " of "+name)
+		r.Unknown(key, v, append([]string{d.Tag}, param.Names(fields)...), " of "+name)
 		var needed []string
 		for _, f := range fields {
 			if f.Required {
@@ -225,7 +231,7 @@ func (d Variants[T]) Type() Type[T] {
 		return x, r.Count() == before
 	}
 	t.Write = func(x T) *Value {
-		name := *d.Of(&x)
+		name := d.Get(&x)
 		tag := &Pair{Name: d.Tag, Value: TextOf(name)}
 		return MapOf(append([]*Pair{tag}, writeFields(d.Fields(name, &x))...)...)
 	}

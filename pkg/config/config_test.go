@@ -88,7 +88,7 @@ func loaded(file, text string, env []string, sets ...string) (*server, *Layers, 
 	merged := l.Merged()
 	l.Schema.Leaves(func(key string, f *Field) {
 		if v := merged[key]; v != nil && v.Value != nil {
-			f.Of.Set(v.Value)
+			Of(f).Set(v.Value)
 		}
 	})
 	return s, l, l.Err()
@@ -180,13 +180,13 @@ func TestWritesWhatItReads(t *testing.T) {
 		root := MapOf()
 		l.Schema.Leaves(func(key string, f *Field) {
 			if v := l.Merged()[key]; v != nil && !strings.Contains(key, ".") {
-				root.Set(key, f.Of.Write(v.Value))
+				root.Set(key, Of(f).Write(v.Value))
 			} else if v != nil {
 				block, name, _ := strings.Cut(key, ".")
 				if root.Get(block) == nil {
 					root.Set(block, Tall(MapOf()))
 				}
-				root.Get(block).Set(name, f.Of.Write(v.Value))
+				root.Get(block).Set(name, Of(f).Write(v.Value))
 			}
 		})
 		again, _, err := loaded("b.yaml", string(Encode("A copy.", Tall(root))), nil)

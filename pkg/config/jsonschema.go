@@ -67,7 +67,7 @@ func BlockSchema(fields []Field) Object {
 	var required []string
 	for i := range fields {
 		f := &fields[i]
-		o := f.schema()
+		o := describe(f)
 		if before, twice := properties[f.Name].(Object); twice {
 			o = eitherOf(before, o)
 		}
@@ -97,21 +97,22 @@ func eitherOf(a, b Object) Object {
 	return anyOf(append(slices.Clip(options), b)...)
 }
 
-func (f *Field) schema() Object {
+func describe(f *Field) Object {
 	if f.Sub != nil {
 		o := BlockSchema(f.Sub)
 		o["description"] = f.Doc
 		return o
 	}
-	o := maps.Clone(f.Of.Schema())
+	of := Of(f)
+	o := maps.Clone(of.Schema())
 	if f.Doc != "" {
-		o["description"] = f.Doc + " (" + f.Of.Name + ")"
+		o["description"] = f.Doc + " (" + of.Name + ")"
 	}
 	if f.Note != "" {
-		o["description"] = f.Doc + " (" + f.Of.Name + "); by default: " + f.Note
+		o["description"] = f.Doc + " (" + of.Name + "); by default: " + f.Note
 	}
-	if f.Default != "" {
-		o["default"] = plainValue(f.Default)
+	if preset := f.Preset(); preset != "" {
+		o["default"] = plainValue(preset)
 	}
 	return o
 }

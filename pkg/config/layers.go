@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/viper"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A Leaf is the value of one key: as it was written and as it is meant.
@@ -62,15 +64,15 @@ func NewLayers(s *Schema, nearest func(word string, names []string) string,
 	l := &Layers{Reader: r, Schema: s, v: viper.NewWithOptions(viper.KeyDelimiter(delimiter)),
 		given: map[string]Override{}}
 	s.Leaves(func(key string, f *Field) {
-		if f.Default != "" {
-			l.v.SetDefault(viperKey(key), l.leaf(f, key, l.readYAML(ByDefault, []byte(f.Default))))
+		if preset := f.Preset(); preset != "" {
+			l.v.SetDefault(viperKey(key), l.leaf(f, key, l.readYAML(ByDefault, []byte(preset))))
 		}
 	})
 	return l
 }
 
 func (l *Layers) leaf(f *Field, key string, v *Value) *Leaf {
-	x, ok := f.Of.Read(l.Reader, key, v)
+	x, ok := Of(f).Read(l.Reader, key, v)
 	if !ok {
 		x = nil
 	}
@@ -114,7 +116,7 @@ func (l *Layers) Flatten(fields []Field, prefix string, v *Value) (out []Assignm
 		if v.Kind == Null {
 			remedy = "; leave the key out for its defaults"
 		}
-		if v.Kind == Text && contains(fieldNames(fields), "kind") {
+		if v.Kind == Text && contains(param.Names(fields), "kind") {
 			remedy = "; write {kind: " + v.Plain() + "}"
 		}
 		l.Add(v.At, prefix, "%s, want a block of keys (has: %s)%s", v.Plain(), Names(fields), remedy)
@@ -147,7 +149,7 @@ func (l *Layers) unknown(at Place, key string, beside []Field) {
 		return
 	}
 	last := key[strings.LastIndexByte(key, '.')+1:]
-	near := l.near(last, fieldNames(beside))
+	near := l.near(last, param.Names(beside))
 	if near != "" {
 		near = strings.TrimSuffix(key, last) + near
 	} else {
@@ -195,7 +197,7 @@ func (l *Layers) Change(f *Field, key string, before *Leaf, part []string, v *Va
 	if len(part) > 0 {
 		raw := &Value{Kind: Map, At: v.At}
 		if before != nil {
-			raw = f.Of.Expand(before.Raw)
+			raw = Of(f).Expand(before.Raw)
 			if !before.Explicit() || before.Raw.Kind != Map { // it is a block by this value
 				c := *raw
 				c.At, raw = v.At, &c

@@ -3,24 +3,12 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A Field declares one key.
-type Field struct {
-	Name string
-	Was  string // its name in earlier versions, for those who still write it
-	Doc  string
-	// Title is what an axis along the key is called, without a unit of time; "": its name.
-	Title string
-	// Default is the value of who does not set the key, in YAML; Note says in words
-	// where it comes from if it follows from something else.
-	Default, Note string
-	Required      bool    // of a key in a Block
-	Always        bool    // written even if it is zero
-	Vary          bool    // may have several values within one configuration, as all below it may
-	Of            Slot    // of a leaf
-	Sub           []Field // of a block
-}
+type Field = param.Param
 
 // A Schema is the language of a configuration: every key, with its type, its
 // default and what it is.
@@ -46,7 +34,7 @@ func (s *Schema) Find(key string) (f *Field, rest []string, leaf bool) {
 		f = &fields[j]
 		if f.Sub == nil {
 			rest = words[i+1:]
-			if len(rest) > 0 && f.Of.Expand == nil {
+			if len(rest) > 0 && Of(f).Expand == nil {
 				return nil, nil, false
 			}
 			return f, rest, true
@@ -143,15 +131,7 @@ func (s *Schema) single(key string) string {
 }
 
 // Names is the names of fields as a list in words.
-func Names(fields []Field) string { return strings.Join(fieldNames(fields), ", ") }
-
-func fieldNames(fields []Field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	return names
-}
+func Names(fields []Field) string { return strings.Join(param.Names(fields), ", ") }
 
 // A Key documents one key of a schema.
 type Key struct {
@@ -165,8 +145,8 @@ type Key struct {
 func (s *Schema) Keys() []Key {
 	var out []Key
 	s.Leaves(func(key string, f *Field) {
-		k := Key{Path: key, Type: f.Of.Name, Default: f.Default, Doc: f.Doc,
-			Title: f.Title, Values: f.Of.Words}
+		of := Of(f)
+		k := Key{Path: key, Type: of.Name, Default: f.Preset(), Doc: f.Doc, Title: f.Title, Values: of.Words}
 		if f.Note != "" {
 			k.Default = "(" + f.Note + ")"
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // atDefaults says in one line that algorithms are compared at the defaults of what decides
@@ -52,18 +53,10 @@ func defaultTimeouts(a *algo.Algorithm, p *harness.Plan) bool {
 
 // defaultDetector says whether all durations of the detector are the defaults of its kind.
 func defaultDetector(p *harness.Plan) bool {
-	kind := harness.DetectorOf(p.Detector.Kind)
-	if kind == nil {
-		return false
-	}
-	for i := range kind.Keys {
-		k := &kind.Keys[i]
-		set, isDuration := k.Of(p).(*time.Duration)
-		if preset, err := time.ParseDuration(k.Default); isDuration && err == nil && *set != preset {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Detector.Params(), func(d param.Param) bool {
+		_, isDuration := d.At.(*time.Duration)
+		return isDuration && d.Preset() != "" && !d.IsDefault()
+	})
 }
 
 // tuned says whether each algorithm sets how long its leader's silence is borne, as in the file
@@ -78,7 +71,7 @@ func (e *Experiment) tuned(owned bool) bool {
 			preset := a.Spec.Defaults(c.Plan.Known())[patience.Name]
 			return reflect.DeepEqual(c.Plan.Params[patience.Name], preset)
 		}
-		key := harness.DetectorOf(c.Plan.Detector.Kind).Tuned()
-		return !owned || key == nil || key.IsDefault(&c.Plan)
+		key := c.Plan.Detector.Tuned()
+		return !owned || key == nil || key.IsDefault()
 	})
 }

@@ -82,7 +82,7 @@ func (c *change) full() string {
 // meant is the value that the change sets, as it would be written with every default.
 func (c *change) meant() *config.Value {
 	if c.leaf != nil && c.leaf.Value != nil {
-		return c.field.Of.Write(c.leaf.Value)
+		return config.Of(c.field).Write(c.leaf.Value)
 	}
 	return c.value
 }

@@ -38,7 +38,7 @@ func (v *variant) faults(p *harness.Plan) {
 	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
 	if p.Parted() != "" && listens && p.Detector.Class() == algo.Perfect {
 		v.remarks = append(v.remarks, fmt.Sprintf("detector %s never suspects the living, so that a "+
-			"partition goes unseen; %s see it", p.Detector.Kind, strings.Join(seeing(), " and ")))
+			"partition goes unseen; %s see it", p.Detector.Kind(), strings.Join(seeing(), " and ")))
 	}
 }
 

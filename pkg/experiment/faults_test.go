@@ -51,7 +51,7 @@ faults:
 `)
 	late := link.Constant(20 * time.Millisecond)
 	same(t, "failures", p.Faults, harness.Faults{
-		CrashRate: 0.25, MaxDown: 3, Downtime: link.Latency{Distribution: "exponential", Mean: time.Second},
+		CrashRate: 0.25, MaxDown: 3, Downtime: link.Latency{Law: &link.Exponential{Mean: time.Second}},
 		Events: []harness.Event{
 			{On: "sent", Kind: "TOKEN", Count: 1, Times: 1, Wait: 2 * time.Millisecond,
 				Do: harness.DoCrash, Who: "leader", For: time.Second},
@@ -129,17 +129,17 @@ func TestScenariosOfFailures(t *testing.T) {
 
 func TestDetectorsReachThePlan(t *testing.T) {
 	t.Parallel()
-	const ms = time.Millisecond
-	for text, want := range map[string]harness.Detector{
-		"{kind: perfect}":                  {Kind: "perfect", Delay: 10 * ms},
-		"{kind: heartbeat}":                {Kind: "heartbeat", Interval: 20 * ms, Timeout: 100 * ms},
-		"{kind: heartbeat, scope: leader}": {Kind: "heartbeat", Interval: 20 * ms, Timeout: 100 * ms, LeaderOnly: true},
-		"{kind: phi}":                      {Kind: "phi", Interval: 20 * ms, Threshold: 8, Window: 100, Deviation: 5 * ms},
-		"{kind: phi, interval: 1s, threshold: 3, window: 10, scope: leader}": {Kind: "phi",
-			Interval: time.Second, Threshold: 3, Window: 10, Deviation: 250 * ms, LeaderOnly: true},
-		"{kind: phi, deviation: 1ms}": {Kind: "phi", Interval: 20 * ms, Threshold: 8, Window: 100, Deviation: ms},
+	for text, want := range map[string]string{
+		"{kind: perfect}":                  "{kind: perfect, delay: 10ms}",
+		"{kind: heartbeat}":                "{kind: heartbeat, interval: 20ms, timeout: 100ms}",
+		"{kind: heartbeat, scope: leader}": "{kind: heartbeat, interval: 20ms, timeout: 100ms, scope: leader}",
+		"{kind: phi}":                      "{kind: phi, interval: 20ms, threshold: 8, window: 100, deviation: 5ms}",
+		"{kind: phi, interval: 1s, threshold: 3, window: 10, scope: leader}": "{kind: phi, interval: 1s, threshold: 3, " +
+			"window: 10, deviation: 250ms, scope: leader}",
+		"{kind: phi, deviation: 1ms}": "{kind: phi, interval: 20ms, threshold: 8, window: 100, deviation: 1ms}",
 	} {
-		same(t, text, planOf(t, bully+"detector: "+text+"\n").Detector, want)
+		d := planOf(t, bully+"detector: "+text+"\n").Detector
+		same(t, text, d.Literal(), want)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestLossAndLatencyReachThePlan(t *testing.T) {
 		"latency: {distribution: regions, places: [oregon, tokyo], sigma: 0.5}}\n")
 	same(t, "burst", p.Network.Burst, &link.Burst{Enter: 0.1, Leave: 0.3, Good: 0.05, Bad: 1})
 	same(t, "latency", p.Network.Latency,
-		link.Latency{Distribution: "regions", Places: []string{"oregon", "tokyo"}, Sigma: 0.5})
+		link.Latency{Law: &link.Regions{Places: []string{"oregon", "tokyo"}, Sigma: 0.5}})
 	p = planOf(t, bully+"network: {loss: 0.25}\n")
 	if p.Network.Burst != nil || p.Network.Loss != 0.25 {
 		t.Errorf("network %+v, want a loss of 0.25", p.Network)

@@ -64,7 +64,7 @@ func (f *folder) edges(at config.Place, name string) (s algo.Shape, err error) {
 }
 
 // record is that in a file, of delays, or those of the files in a folder, one for each pair.
-func (f *folder) record(at config.Place, name string) (l link.Latency, err error) {
+func (f *folder) record(at config.Place, name string) (l link.Recorded, err error) {
 	if info, err := os.Stat(f.path(at, name)); err == nil && info.IsDir() && !f.memory {
 		l.Pairs, err = f.pairs(at, name)
 		return l, err

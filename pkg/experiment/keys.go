@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A field declares one key.
@@ -167,20 +168,20 @@ func detectorFields(p *harness.Plan) []field {
 		kinds = append(kinds, k.Name)
 	}
 	fields := []field{{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
-		Of: config.Choice(kinds...).To(&p.Detector.Kind)}}
+		Of: config.Choice(kinds...).Into(func(kind string) { p.Detector = harness.DetectorOf(kind).New() })}}
 	keys, of := harness.DetectorKeys()
 	for i := range keys {
-		f := keyField(&keys[i], p)
-		f.Doc = strings.Join(of[i], ", ") + ": " + f.Doc
+		f := keys[i]
+		slot := config.Of(&f)
+		slot.Set = func(x any) { // the kind has been set before
+			if own := param.Find(p.Detector.Params(), f.Name); own != nil {
+				own.Set(x)
+			}
+		}
+		f.Doc, f.Of = strings.Join(of[i], ", ")+": "+f.Doc, slot
 		fields = append(fields, f)
 	}
 	return fields
-}
-
-// keyField is a key that the harness declares, as one of ours.
-func keyField(k *harness.Key, p *harness.Plan) field {
-	return field{Name: k.Name, Default: k.Default, Note: k.Note, Doc: k.Doc, Title: k.Title,
-		Of: slotOf(k.Of(p), k.Min, k.Max, k.Choices)}
 }
 
 func scenarioFields(s *settings) []field {
@@ -193,9 +194,7 @@ func scenarioFields(s *settings) []field {
 		harness.UsualScenario(algo.Election, true), harness.UsualScenario(algo.Election, false),
 		harness.UsualScenario(algo.MutualExclusion, true)),
 		Of: config.Choice(kinds...).To(&s.Scenario.Kind), Doc: "see \"bench list\""}}
-	for _, k := range harness.ScenarioKeys() {
-		fields = append(fields, keyField(&k, &s.Plan))
-	}
+	fields = append(fields, harness.ScenarioKeys(&s.Plan)...)
 	return append(fields,
 		field{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
 		field{Name: "expect", Note: "nothing", Of: expectationType().To(&s.Scenario.Expect),

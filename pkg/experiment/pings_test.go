@@ -53,8 +53,8 @@ func TestPings_Folder(t *testing.T) {
 		{From: 4, To: 1, Values: []time.Duration{two / 2}}}
 	p := &e.Cells[0].Plan
 	same := func(a, b link.Pair) bool { return a.From == b.From && a.To == b.To && slices.Equal(a.Values, b.Values) }
-	if !slices.EqualFunc(p.Network.Latency.Pairs, want, same) {
-		t.Errorf("%+v", p.Network.Latency.Pairs)
+	if !slices.EqualFunc(p.Network.Latency.Law.(*link.Recorded).Pairs, want, same) {
+		t.Errorf("%+v", p.Network.Latency.Law.(*link.Recorded).Pairs)
 	}
 	for _, f := range e.Cells[0].Design {
 		if f.Name == "loss" && f.Value != "0.166666667" {
@@ -69,7 +69,7 @@ func TestPings_Folder(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	again, err := Parse("again.yaml", text, Overrides{})
-	if err != nil || !slices.EqualFunc(again.Cells[0].Plan.Network.Latency.Pairs, want, same) {
+	if err != nil || !slices.EqualFunc(again.Cells[0].Plan.Network.Latency.Law.(*link.Recorded).Pairs, want, same) {
 		t.Errorf("the resolved copy: %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestPings_Links(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Cells[0].Plan.Network.Links[0].Latency.Values; !slices.Equal(got, []time.Duration{2e6, link.Lost, 4e6}) {
+	if got := e.Cells[0].Plan.Network.Links[0].Latency.Law.(*link.Recorded).Values; !slices.Equal(got, []time.Duration{2e6, link.Lost, 4e6}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -90,9 +90,7 @@ func (v *variant) shape(p *harness.Plan) {
 }
 
 func (v *variant) detector(p *harness.Plan) {
-	if k := harness.DetectorOf(p.Detector.Kind); k != nil && k.Check != nil {
-		k.Check(p, v.contender.alg.Problem, v.wrong)
-	}
+	p.Detector.Check(v.contender.alg.Problem, v.wrong)
 }
 
 // settling fills in how long the leader settles, which follows from the parameters.

@@ -7,6 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A summary gathers, cell by cell, what the resolved copy says: each key that
@@ -56,10 +57,10 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 			return
 		}
 		s.means[key] = true
-		s.values[key] = s.values[key].add(f.Of.Write(l.Value), l.Value)
+		s.values[key] = s.values[key].add(config.Of(f).Write(l.Value), l.Value)
 		s.values[key].given = s.values[key].given || l.Explicit()
 	})
-	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind} {
+	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind()} {
 		if !slices.Contains(s.kinds[head], kind) {
 			s.kinds[head] = append(s.kinds[head], kind)
 		}
@@ -86,7 +87,7 @@ func (v *variant) asWritten() *config.Value {
 	for i := range f.Sub {
 		key := "detector." + f.Sub[i].Name
 		if l := v.leaves[key]; l != nil && l.Value != nil && v.counts(key) {
-			out.Set(f.Sub[i].Name, f.Sub[i].Of.Write(l.Value))
+			out.Set(f.Sub[i].Name, config.Of(&f.Sub[i]).Write(l.Value))
 		}
 	}
 	return out
@@ -102,9 +103,9 @@ func (v *variant) checkOwn() {
 				"list the algorithm several times, with labels", v.contender.Label)
 			return
 		}
-		if k := harness.DetectorOf(v.Detector.Kind); k != nil && !v.counts(own.key) {
-			v.Add(at, own.key, "means nothing for kind %s (has: %s); remove it or name another kind", k.Name,
-				strings.Join(k.KeyNames(), ", "))
+		if !v.counts(own.key) {
+			v.Add(at, own.key, "means nothing for kind %s (has: %s); remove it or name another kind",
+				v.Detector.Kind(), strings.Join(param.Names(v.Detector.Params()), ", "))
 		}
 	}
 }
@@ -154,7 +155,7 @@ func (s *summary) checkUsed(key string, at config.Place) {
 	if k := kindOf(kind); k != nil {
 		has = k.Keys
 	} else if d := harness.DetectorOf(kind); d != nil {
-		has = d.KeyNames()
+		has = param.Names(d.Params())
 	}
 	list := "no keys"
 	if len(has) > 0 {
@@ -212,7 +213,7 @@ func (s *summary) block(fields []config.Field, prefix string) *config.Value {
 		case f.Sub != nil:
 			v = s.block(f.Sub, key)
 		case s.partly(key):
-			v = f.Of.Write(s.leaves[key].Value)
+			v = config.Of(f).Write(s.leaves[key].Value)
 		case s.values[key] != nil && !s.values[key].differs && !s.sweptKey(key):
 			v = lines(s.values[key].written)
 		case s.values[key] != nil && s.values[key].differs && !s.values[key].given:

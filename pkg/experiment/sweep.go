@@ -113,7 +113,7 @@ func keyType(schema func() *config.Schema) config.Type[string] {
 		schema.Leaves(func(key string, f *config.Field) {
 			if schema.Varies(key) {
 				keys = append(keys, key)
-				if f.Of.Expand != nil {
+				if config.Of(f).Expand != nil {
 					parts = append(parts, strings.ReplaceAll(key, ".", `\.`))
 				}
 			}

@@ -12,7 +12,8 @@ import (
 // topologyType is a kind of graph in one word, or with its keys.
 func (f *folder) topologyType() config.Type[algo.Shape] {
 	block := config.Variants[algo.Shape]{Tag: "kind", Names: graphKinds, Fields: f.graphFields,
-		Of: func(s *algo.Shape) *string { return &s.Kind }}.Type()
+		Get: func(s *algo.Shape) string { return s.Kind },
+		Set: func(s *algo.Shape, kind string) { s.Kind = kind }}.Type()
 	block = config.As(block, complete, complete).Unless(func(v *config.Value) string {
 		kind := v.Get("kind")
 		if kind != nil && kind.Text == "file" && (v.Get("path") == nil) == (v.Get("edges") == nil) {
@@ -142,7 +143,7 @@ func (f *folder) edgesType() config.Type[algo.Shape] {
 }
 
 // recordType is the path of a file with a record of delays, or of a folder with one for each pair.
-func (f *folder) recordType() config.Type[link.Latency] { return contentsType(f.record) }
+func (f *folder) recordType() config.Type[link.Recorded] { return contentsType(f.record) }
 
 // contentsType is the path of a file, of which the value is what read finds there.
 func contentsType[T any](read func(config.Place, string) (T, error)) config.Type[T] {

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // The bounds of single values. A bound on every duration keeps sums from overflowing.
@@ -75,7 +76,7 @@ func lastingType() config.Type[link.Latency] {
 // spread is a latency of one of the distributions that are meant; f has the files with records.
 func spread(f *folder, meant func(*link.Distribution) bool) config.Type[link.Latency] {
 	var names, others []string
-	for _, d := range link.Distributions {
+	for _, d := range link.Distributions() {
 		if meant(d) {
 			names = append(names, d.Name)
 		} else {
@@ -92,9 +93,10 @@ func spread(f *folder, meant func(*link.Distribution) bool) config.Type[link.Lat
 	block := config.Variants[link.Latency]{
 		Tag: "distribution", Names: names, Kinds: kinds,
 		Fields: func(name string, l *link.Latency) []config.Field { return distributionFields(f, name, l) },
-		Of:     func(l *link.Latency) *string { return &l.Distribution }, Valid: (*link.Latency).Check}.Type()
+		Get:    (*link.Latency).Distribution, Set: become, Valid: (*link.Latency).Check}.Type()
+	fixed := link.Constant(0)
 	constant := config.As(config.Duration(0, longest), link.Constant,
-		func(l link.Latency) time.Duration { return l.Mean })
+		func(l link.Latency) time.Duration { return l.Average() })
 	constant = constant.If(func(r *config.Reader, key string, v *config.Value) bool {
 		wrong := v.Kind == config.List || v.Kind == config.Null
 		if wrong {
@@ -108,43 +110,49 @@ func spread(f *folder, meant func(*link.Distribution) bool) config.Type[link.Lat
 				return v
 			}
 			return config.Wrap("mean", v).With("distribution",
-				&config.Value{Kind: config.Text, Text: link.Constant(0).Distribution, At: v.At})
+				&config.Value{Kind: config.Text, Text: fixed.Distribution(), At: v.At})
 		})
 	t.Name = "a duration, or " + block.Name
 	return t
 }
 
+// become makes l one of a distribution.
+func become(l *link.Latency, name string) { l.Law = param.New(link.DistributionOf(name).Law) }
+
 // distributionFields are the keys of a distribution, and where their values go.
-func distributionFields(f *folder, name string, l *link.Latency) (fields []config.Field) {
-	i := slices.IndexFunc(link.Distributions, func(d *link.Distribution) bool { return d.Name == name })
-	d := link.Distributions[i]
-	for i, k := range d.Keys {
-		var lo, hi any = 0.0, k.Most
-		if _, lasts := k.Of(l).(*time.Duration); lasts {
-			lo, hi = time.Duration(0), longest
-		}
-		if !d.Recorded() || k.Of(l) == any(&l.Every) {
-			of := slotOf(k.Of(l), lo, hi, nil)
-			fields = append(fields, config.Field{Name: k.Name, Of: of, Required: i < d.Required})
-		}
+func distributionFields(f *folder, name string, l *link.Latency) []config.Field {
+	if l.Law == nil {
+		become(l, name)
 	}
-	if d.Recorded() {
-		fields = append(fields, config.Field{Name: "values", Of: recordedType().To(&l.Values)},
-			config.Field{Name: "pairs", Of: pairsType().To(&l.Pairs)},
-			config.Field{Name: "file", Of: f.recordType().Into(
-				func(x link.Latency) {
-					if l.Pairs = x.Pairs; x.Pairs == nil {
-						l.Values = x.Values
-					}
-				})})
+	fields := l.Law.Params()
+	if r, is := l.Law.(*link.Recorded); is {
+		fields = append(fields, config.Field{Name: "file", Of: f.recordType().Into(func(x link.Recorded) {
+			if r.Pairs = x.Pairs; x.Pairs == nil {
+				r.Values = x.Values
+			}
+		})})
 	}
 	return fields
 }
 
+// The types of which parameters are that are not the language's own.
+func init() {
+	config.Form(func(*config.Field) config.Type[link.Record] { return recordedType() })
+	config.Form(func(*config.Field) config.Type[[]link.Pair] { return pairsType() })
+	config.Form(func(*config.Field) config.Type[[][]time.Duration] { return roundTrips() })
+	config.Form(func(*config.Field) config.Type[link.Latency] { return lastingType() })
+	config.Form(func(*config.Field) config.Type[algo.ID] { return processType() })
+	config.Form(func(*config.Field) config.Type[[]algo.ID] {
+		return config.Each(processType()).Called("a list of processes")
+	})
+}
+
 // recordedType is a record of delays and losses.
-func recordedType() config.Type[[]time.Duration] {
+func recordedType() config.Type[link.Record] {
 	lost := func(d time.Duration) bool { return d == link.Lost }
-	return config.Each(config.Duration(0, longest).Or(link.LostWord, link.Lost, lost))
+	return config.As(config.Each(config.Duration(0, longest).Or(link.LostWord, link.Lost, lost)),
+		func(list []time.Duration) link.Record { return list },
+		func(r link.Record) []time.Duration { return r })
 }
 
 // pairsType is a record for each link.
@@ -161,39 +169,6 @@ func pairsType() config.Type[[]link.Pair] {
 			}
 		}}.Type()
 	return config.Items(block, like, 0, "pairs")
-}
-
-// slotOf is the type of a declared key, by the place of its value.
-func slotOf(to, lo, hi any, words []string) config.Slot {
-	switch to := to.(type) {
-	case *bool:
-		return config.Choice(words...).Into(func(w string) { *to = w == words[1] })
-	case *string:
-		return config.Choice(words...).To(to)
-	case *int:
-		count := config.Whole[int](int64(lo.(int)), int64(hi.(int)))
-		if len(words) > 0 { // one that stands for 0
-			return count.Want(config.Int, "a whole number, or "+words[0]).
-				Or(words[0], 0, func(n int) bool { return n == 0 }).
-				Called("a whole number of processes, or " + words[0]).To(to)
-		}
-		return count.To(to)
-	case *float64:
-		return config.Number(lo.(float64), hi.(float64)).To(to)
-	case *link.Latency:
-		return lastingType().To(to)
-	case *algo.ID:
-		return processType().To(to)
-	case *[]algo.ID:
-		return config.Each(processType()).Called("a list of processes").To(to)
-	case *[]time.Duration:
-		return config.Each(config.Duration(0, longest)).To(to)
-	case *[][]time.Duration:
-		return roundTrips().To(to)
-	case *[]string:
-		return config.Each(config.SomeText("the name of a place")).To(to)
-	}
-	return config.Duration(lo.(time.Duration), hi.(time.Duration)).To(to.(*time.Duration))
 }
 
 func roundTrips() config.Type[[][]time.Duration] {
@@ -224,7 +199,7 @@ func downtimeType() config.Type[link.Latency] {
 		}
 		return l, ok
 	}
-	return t.Or(forever, link.Latency{}, func(l link.Latency) bool { return l.Distribution == "" })
+	return t.Or(forever, link.Latency{}, func(l link.Latency) bool { return l.Law == nil })
 }
 
 // A loss is what the key network.loss says.

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A variant is one cell while it is being put together.
@@ -40,7 +41,7 @@ func (d *draft) settle(leaves map[string]*config.Leaf, counts func(key string) b
 	*d.settings = settings{files: d.files}
 	d.Schema.Leaves(func(key string, f *config.Field) {
 		if l := leaves[key]; l != nil && l.Value != nil && counts(key) {
-			f.Of.Set(l.Value)
+			config.Of(f).Set(l.Value)
 		}
 	})
 }
@@ -72,10 +73,8 @@ func (d *draft) variant(c *contender, at []int) *variant {
 	}
 	v.complete()
 	v.settle(v.leaves, v.counts)
-	if k := harness.DetectorOf(v.Detector.Kind); k != nil {
-		for i := range k.Keys {
-			v.follow("detector.", &k.Keys[i])
-		}
+	for _, p := range v.Detector.Params() {
+		v.follow("detector.", &p)
 	}
 	return v
 }
@@ -109,7 +108,7 @@ func (v *variant) complete() {
 	if k != nil && k.Scripted {
 		detector = harness.NoDetector()
 	}
-	v.fill(v.leaves, "detector.kind", detector.Kind)
+	v.fill(v.leaves, "detector.kind", detector.Kind())
 	if k != nil && k.Duration > 0 {
 		v.fill(v.leaves, "scenario.duration", k.Duration.String())
 	}
@@ -184,12 +183,12 @@ func kindOf(name any) *harness.ScenarioKind {
 	return harness.ScenarioOf(text)
 }
 
-// follow gives a key of the harness the value that follows from others in the plan.
-func (v *variant) follow(prefix string, k *harness.Key) {
-	key := prefix + k.Name
-	if k.Follows != nil && v.leaves[key] == nil {
-		v.fill(v.leaves, key, fmt.Sprint(k.Follows(&v.Plan)))
-		v.Schema.Leaf(key).Of.Set(v.leaves[key].Value)
+// follow gives a parameter of the harness the value that follows from others in the plan.
+func (v *variant) follow(prefix string, p *param.Param) {
+	key := prefix + p.Name
+	if workOut, follows := p.Default.(func() any); follows && v.leaves[key] == nil {
+		v.fill(v.leaves, key, fmt.Sprint(workOut()))
+		config.Of(v.Schema.Leaf(key)).Set(v.leaves[key].Value)
 	}
 }
 
@@ -211,7 +210,7 @@ func (v *variant) counts(key string) bool {
 	case head == "detector" && rest != "kind":
 		kind, _ := v.leaves["detector.kind"].Value.(string)
 		d := harness.DetectorOf(kind)
-		return d != nil && slices.Contains(d.KeyNames(), rest)
+		return d != nil && param.Find(d.Params(), rest) != nil
 	}
 	return true
 }

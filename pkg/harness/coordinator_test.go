@@ -176,7 +176,7 @@ func TestEndings(t *testing.T) {
 		return trace.Record{Type: trace.Up, Process: p, Incarnation: 1}
 	}
 	beats := func(p *Plan) {
-		p.Detector = Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 20 * ms}
+		p.Detector = HeartbeatDetector(10*ms, 20*ms)
 	}
 	for name, test := range map[string]struct {
 		id     string

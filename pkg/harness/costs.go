@@ -40,7 +40,7 @@ type Costs struct {
 // Check says what is wrong with c; nil if nothing is.
 func (c *Costs) Check() error {
 	for _, l := range []*link.Latency{&c.Wake, &c.Save} {
-		if l.Distribution == "" {
+		if l.Law == nil {
 			continue
 		}
 		if err := l.CheckSpan(); err != nil {

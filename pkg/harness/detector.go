@@ -2,101 +2,82 @@ package harness
 
 import (
 	"cmp"
+	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // A Detector is the failure detector that the harness provides: one of Detectors,
-// with its parameters.
-type Detector struct {
-	Kind     string        `json:"kind"`               // "": none
-	Delay    time.Duration `json:"delay,omitempty"`    // perfect: from the crash to the suspicion
-	Interval time.Duration `json:"interval,omitempty"` // heartbeat, phi: between two
-	Timeout  time.Duration `json:"timeout,omitempty"`  // heartbeat: silence that makes suspicious
-	// Threshold is phi's: the suspicion level that makes suspicious, the negative
-	// decimal logarithm of the chance that a heartbeat still comes.
-	Threshold float64 `json:"threshold,omitempty"`
-	Window    int     `json:"window,omitempty"` // phi: how many intervals it remembers
-	// Deviation is phi's least standard deviation of the intervals.
-	Deviation time.Duration `json:"deviation,omitempty"`
-	// LeaderOnly: only who holds itself leader sends, and only the named leader is
-	// watched. Otherwise all watch all.
-	LeaderOnly bool `json:"leader_only,omitempty"`
+// with its parameters. Without a Watch it is none.
+type Detector struct{ Watch Watch }
+
+// A Watch is a kind of failure detector with the values of its parameters.
+type Watch interface {
+	param.Kind
+	// takes is how long a crash can go unnoticed, but for the latency of a message, and how long
+	// a crash and a return do, about.
+	takes() (bound, notice, back time.Duration)
+	// create makes the detector of one process.
+	create(s *Setup) detector
 }
 
-// A DetectorKind declares one failure detector: all that anybody has to know of it.
+// A DetectorKind declares one failure detector: all that anybody has to know of it. A Watch that
+// is a checker says what does not go together, and one with beats never falls silent.
 type DetectorKind struct {
 	Name, Doc string
-	Keys      []Key
 	// Class is what an algorithm may rely on.
 	Class algo.Detector
-	// Check, if any, reports what does not go together.
-	Check func(p *Plan, problem algo.Problem, wrong Wrong)
-	// Bound is how long a crash can go unnoticed, but for the latency of a message;
-	// Notice is how long it does, about; Return is how long a return does.
-	Bound, Notice, Return func(d *Detector) time.Duration
-	// Period is how often each process sends a heartbeat. Nil: it does not.
-	Period func(d *Detector) time.Duration
-	// Messages is how many of its own it sends in such a time among n processes, about.
-	// Nil: none, and it falls silent.
-	Messages func(d *Detector, n int, during time.Duration) float64
-	// create makes the detector of one process.
-	create func(s *Setup) detector
+	make  func() Watch
 }
 
-var detectors []*DetectorKind
+type (
+	checker interface {
+		check(problem algo.Problem, wrong Wrong)
+	}
+	beating interface{ heartbeats() *beats }
+)
 
-// RegisterDetector makes k known. It is called by the declarations, before main.
-func RegisterDetector(k DetectorKind) {
-	detectors = append(detectors, &k)
-	slices.SortFunc(detectors, func(a, b *DetectorKind) int {
+var detectors = param.NewRegistry(func(k *DetectorKind) string { return k.Name },
+	func(a, b *DetectorKind) int {
 		if a.Class != b.Class && (a.Class == algo.NoDetector || b.Class == algo.NoDetector) {
 			return cmp.Compare(a.Class, b.Class)
 		}
 		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.Name, b.Name))
 	})
-}
+
+// RegisterDetector makes k known. It is called by the declarations, before main.
+func RegisterDetector(k DetectorKind) { detectors.Add(k) }
 
 // Detectors is every kind of failure detector: none, and then the others, those of a stronger
 // class first.
-func Detectors() []*DetectorKind { return detectors }
-
-// Tuned is the key that "bench tune" may set; nil if there is none.
-func (k *DetectorKind) Tuned() *Key {
-	if i := slices.IndexFunc(k.Keys, func(key Key) bool { return key.Tunes }); i >= 0 {
-		return &k.Keys[i]
-	}
-	return nil
-}
-
-// KeyNames are the names of k.Keys.
-func (k *DetectorKind) KeyNames() []string { return named(k.Keys) }
+func Detectors() []*DetectorKind { return detectors.All() }
 
 // DetectorOf is the detector of a name; nil if there is none.
-func DetectorOf(name string) *DetectorKind {
-	for _, k := range detectors {
-		if k.Name == name {
-			return k
-		}
-	}
-	return nil
-}
+func DetectorOf(name string) *DetectorKind { return detectors.Named(name) }
+
+// Params are the parameters of such a detector, with their zero values.
+func (k *DetectorKind) Params() []param.Param { return k.make().Params() }
+
+// New is such a detector, with zero parameters.
+func (k *DetectorKind) New() Detector { return Detector{k.make()} }
 
 // DetectorsOf is those of a class.
 func DetectorsOf(c algo.Detector) []*DetectorKind {
-	return slices.DeleteFunc(slices.Clone(detectors), func(k *DetectorKind) bool { return k.Class != c })
+	all := slices.Clone(detectors.All())
+	return slices.DeleteFunc(all, func(k *DetectorKind) bool { return k.Class != c })
 }
 
-// DetectorKeys is every key of a detector, each once and in an order that all of them
+// DetectorKeys is every parameter of a detector, each once and in an order that all of them
 // have, with the names of the detectors that have it.
-func DetectorKeys() (keys []Key, of [][]string) {
-	for _, d := range detectors {
+func DetectorKeys() (keys []param.Param, of [][]string) {
+	for _, d := range detectors.All() {
 		at := len(keys)
-		for _, k := range slices.Backward(d.Keys) {
-			i := slices.IndexFunc(keys, func(other Key) bool { return other.Name == k.Name })
+		for _, k := range slices.Backward(d.Params()) {
+			i := slices.IndexFunc(keys, func(other param.Param) bool { return other.Name == k.Name })
 			if i < 0 {
 				i = at
 				keys, of = slices.Insert(keys, i, k), slices.Insert(of, i, []string(nil))
@@ -107,46 +88,122 @@ func DetectorKeys() (keys []Key, of [][]string) {
 	return keys, of
 }
 
-// declared is the kind of d, which may come from elsewhere.
-func (d *Detector) declared() (*DetectorKind, error) {
-	return declaration("detector", d.Kind, DetectorOf("none"), DetectorOf)
+// Kind is the name of the detector.
+func (d *Detector) Kind() string { return d.kind().Name }
+
+// kind is what is declared of d.
+func (d *Detector) kind() *DetectorKind {
+	for _, k := range detectors.All() {
+		if reflect.TypeOf(k.make()) == reflect.TypeOf(d.watch()) {
+			return k
+		}
+	}
+	panic(fmt.Sprintf("harness: a detector %T that is not registered", d.Watch))
 }
 
-// kind is the kind of d, which a Setup has checked.
-func (d *Detector) kind() *DetectorKind { return checked(d.declared()) }
+func (d *Detector) watch() Watch {
+	if d.Watch == nil {
+		return noDetector{}
+	}
+	return d.Watch
+}
+
+// MarshalJSON writes the kind and its parameters.
+func (d Detector) MarshalJSON() ([]byte, error) { return param.Encode("kind", d.Kind(), d.watch()) }
+
+// UnmarshalJSON reads them.
+func (d *Detector) UnmarshalJSON(b []byte) (err error) {
+	d.Watch, err = param.Decode(b, "kind", func(name string) (Watch, bool) {
+		k := DetectorOf(name)
+		if k == nil {
+			return nil, false
+		}
+		return k.make(), true
+	})
+	return err
+}
+
+// Params are its parameters.
+func (d *Detector) Params() []param.Param { return d.watch().Params() }
+
+// Tuned is the parameter that "bench tune" may set; nil if there is none.
+func (d *Detector) Tuned() *param.Param {
+	params := d.Params()
+	if i := slices.IndexFunc(params, func(p param.Param) bool { return p.Tunes != param.Fixed }); i >= 0 {
+		return &params[i]
+	}
+	return nil
+}
+
+// Check reports what does not go together, for a problem.
+func (d *Detector) Check(problem algo.Problem, wrong Wrong) {
+	if c, is := d.Watch.(checker); is {
+		c.check(problem, wrong)
+	}
+}
 
 // Class is what an algorithm may rely on.
 func (d *Detector) Class() algo.Detector { return d.kind().Class }
 
+// beats are those that it sends; nil: none, and it falls silent.
+func (d *Detector) beats() *beats {
+	if b, is := d.Watch.(beating); is {
+		return b.heartbeats()
+	}
+	return nil
+}
+
 // Restless says whether the detector never falls silent.
-func (d *Detector) Restless() bool { return d.kind().Messages != nil }
+func (d *Detector) Restless() bool { return d.beats() != nil }
 
-// Bound is how long a crash can go unnoticed, where latency is the largest of the
-// links.
-func (d *Detector) Bound(latency time.Duration) time.Duration { return d.kind().Bound(d) + latency }
+// LeaderOnly says whether the named leader alone is watched.
+func (d *Detector) LeaderOnly() bool {
+	b := d.beats()
+	return b != nil && b.LeaderOnly
+}
 
-// Notice is how long the detector takes to notice a crash, about.
-func (d *Detector) Notice() time.Duration { return d.kind().Notice(d) }
-
-// Messages is how many it sends in such a time among n processes, about.
-func (d *Detector) Messages(n int, during time.Duration) float64 {
-	if k := d.kind(); k.Messages != nil {
-		return k.Messages(d, n, during)
+// Period is how often each process sends a heartbeat; 0: it does not.
+func (d *Detector) Period() time.Duration {
+	if b := d.beats(); b != nil {
+		return b.Interval
 	}
 	return 0
 }
 
-// Literal is d as it stands in an experiment file: "{kind: perfect, delay: 10ms}".
-func (d *Detector) Literal() string {
-	k, p := d.kind(), &Plan{Detector: *d}
-	out := []string{"kind: " + k.Name}
-	for _, key := range k.Keys {
-		if text := key.text(p); text != key.Default || key.Choices == nil {
-			out = append(out, key.Name+": "+text)
-		}
-	}
-	return "{" + strings.Join(out, ", ") + "}"
+// Bound is how long a crash can go unnoticed, where latency is the largest of the
+// links.
+func (d *Detector) Bound(latency time.Duration) time.Duration {
+	bound, _, _ := d.watch().takes()
+	return bound + latency
 }
+
+// Notice is how long the detector takes to notice a crash, about.
+func (d *Detector) Notice() time.Duration {
+	_, notice, _ := d.watch().takes()
+	return notice
+}
+
+// Return is how long it takes until a process that is back is known to be, about.
+func (d *Detector) Return() time.Duration {
+	_, _, back := d.watch().takes()
+	return back
+}
+
+// Messages is how many it sends in such a time among n processes, about.
+func (d *Detector) Messages(n int, during time.Duration) float64 {
+	b := d.beats()
+	if b == nil {
+		return 0
+	}
+	each := float64(during) / float64(b.Interval) * float64(n-1)
+	if b.LeaderOnly {
+		return each
+	}
+	return each * float64(n)
+}
+
+// Literal is d as it stands in an experiment file: "{kind: perfect, delay: 10ms}".
+func (d *Detector) Literal() string { return param.Block("kind", d.Kind(), d.Params()) }
 
 // A detector is the failure detector of one process. It asks for alarms of its slots,
 // and tells the process what it suspects.

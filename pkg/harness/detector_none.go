@@ -4,18 +4,19 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // NoDetector is none.
-func NoDetector() Detector { return Detector{Kind: "none"} }
+func NoDetector() Detector { return Detector{noDetector{}} }
 
 func init() {
-	RegisterDetector(DetectorKind{
-		Name: "none", Doc: "nobody notices a crash",
-		Class:  algo.NoDetector,
-		Bound:  func(*Detector) time.Duration { return 0 },
-		Notice: func(*Detector) time.Duration { return 0 },
-		Return: func(*Detector) time.Duration { return 0 },
-		create: func(*Setup) detector { return deaf{} },
-	})
+	RegisterDetector(DetectorKind{Name: "none", Doc: "nobody notices a crash", Class: algo.NoDetector,
+		make: func() Watch { return noDetector{} }})
 }
+
+type noDetector struct{}
+
+func (noDetector) Params() []param.Param                   { return nil }
+func (noDetector) takes() (bound, notice, r time.Duration) { return 0, 0, 0 }
+func (noDetector) create(*Setup) detector                  { return deaf{} }

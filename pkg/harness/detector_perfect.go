@@ -4,30 +4,36 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 func init() {
 	RegisterDetector(DetectorKind{
 		Name: "perfect", Doc: "reports a crash after delay, and never suspects a live process",
-		Class: algo.Perfect,
-		Keys: []Key{{Name: "delay", Title: "detector's delay",
-			Default: "10ms", Min: time.Duration(0), Max: time.Hour,
-			Doc: "from the crash to the suspicion",
-			Of:  func(p *Plan) any { return &p.Detector.Delay }}},
-		Bound:  func(d *Detector) time.Duration { return d.Delay },
-		Notice: func(d *Detector) time.Duration { return d.Delay },
-		Return: func(d *Detector) time.Duration { return d.Delay },
-		create: func(*Setup) detector { return oracle{} },
+		Class: algo.Perfect, make: func() Watch { return &perfectDetector{} },
 	})
 }
 
+type perfectDetector struct{ Delay time.Duration }
+
 // PerfectDetector is one that notices a crash after such a time.
-func PerfectDetector(delay time.Duration) Detector {
-	return Detector{Kind: "perfect", Delay: delay}
+func PerfectDetector(delay time.Duration) Detector { return Detector{&perfectDetector{delay}} }
+
+func (d *perfectDetector) Params() []param.Param {
+	return []param.Param{{Name: "delay", Title: "detector's delay", At: &d.Delay,
+		Default: "10ms", Max: time.Hour, Doc: "from the crash to the suspicion"}}
 }
 
+func (d *perfectDetector) takes() (bound, notice, back time.Duration) {
+	return d.Delay, d.Delay, d.Delay
+}
+func (d *perfectDetector) create(*Setup) detector { return oracle{delay: d.Delay} }
+
 // An oracle is told by the executor who crashed.
-type oracle struct{ deaf }
+type oracle struct {
+	deaf
+	delay time.Duration
+}
 
 func (d oracle) start(m *Process, now time.Duration) {
 	if m.Incarnation == 0 { // later ones are told by the executor who is down by then
@@ -37,8 +43,8 @@ func (d oracle) start(m *Process, now time.Duration) {
 	}
 }
 
-func (oracle) told(m *Process, p algo.ID, at time.Duration, slot uint16) {
+func (d oracle) told(m *Process, p algo.ID, at time.Duration, slot uint16) {
 	if p != m.ID {
-		m.alarm(at+m.setup.Detector.Delay, Alarm{Slot: slot, Arg: uint32(p)})
+		m.alarm(at+d.delay, Alarm{Slot: slot, Arg: uint32(p)})
 	}
 }

@@ -5,48 +5,55 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 func init() {
 	RegisterDetector(DetectorKind{
 		Name:  "phi",
 		Doc:   "the same messages; suspects a silence longer than all but 1 in 10^threshold",
-		Class: algo.EventuallyPerfect,
-		Keys: []Key{keyInterval,
-			{Name: "threshold", Title: "detector's threshold", Default: "8", Min: 0.1, Max: 100.0,
-				Tunes: true,
-				Doc:   "a heartbeat later than 1 in 10^threshold ever is makes suspicious",
-				Of:    func(p *Plan) any { return &p.Detector.Threshold }},
-			{Name: "window", Default: "100", Min: 2, Max: 100_000,
-				Doc: "how many intervals between heartbeats it remembers",
-				Of:  func(p *Plan) any { return &p.Detector.Window }},
-			{Name: "deviation", Note: "a quarter of the interval", Min: time.Microsecond, Max: time.Hour,
-				Follows: func(p *Plan) any { return p.Detector.Interval / 4 },
-				Doc:     "the least standard deviation of the intervals that it reckons with",
-				Of:      func(p *Plan) any { return &p.Detector.Deviation }},
-			keyScope},
-		Check: checkScope,
-		Bound: func(d *Detector) time.Duration { // there is none: four times what it takes in good times
-			return 4 * (d.Interval + time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4))))
-		},
-		Notice: func(d *Detector) time.Duration { // as many deviations as the threshold asks for
-			z := math.Sqrt(2 * math.Ln10 * d.Threshold)
-			return d.Interval + time.Duration(z*float64(d.Deviation))
-		},
-		Messages: beats,
-		Return:   untilBeat,
-		Period:   func(d *Detector) time.Duration { return d.Interval },
-		create: func(s *Setup) detector {
-			return &heartbeats{expect: func() silence { return newIntervals(&s.Detector) }}
-		},
+		Class: algo.EventuallyPerfect, make: func() Watch { return &phi{} },
 	})
+}
+
+type phi struct {
+	beats
+	// Threshold is the suspicion level that makes suspicious, the negative decimal logarithm of
+	// the chance that a heartbeat still comes.
+	Threshold float64
+	Window    int           // how many intervals it remembers
+	Deviation time.Duration // the least standard deviation of the intervals
+}
+
+func (d *phi) Params() []param.Param {
+	return d.params(
+		param.Param{Name: "threshold", Title: "detector's threshold", At: &d.Threshold, Default: "8",
+			Min: 0.1, Max: 100.0, Tunes: param.Patience,
+			Doc: "a heartbeat later than 1 in 10^threshold ever is makes suspicious"},
+		param.Param{Name: "window", At: &d.Window, Default: "100", Min: 2, Max: 100_000,
+			Doc: "how many intervals between heartbeats it remembers"},
+		param.Param{Name: "deviation", At: &d.Deviation, Note: "a quarter of the interval",
+			Default: func() any { return d.Interval / 4 }, Min: time.Microsecond, Max: time.Hour,
+			Doc: "the least standard deviation of the intervals that it reckons with"})
+}
+
+func (d *phi) takes() (bound, notice, back time.Duration) {
+	// There is no bound: four times what it takes in good times. A crash is noticed after as many
+	// deviations as the threshold asks for.
+	bound = 4 * (d.Interval + time.Duration(d.z()*float64(max(d.Deviation, d.Interval/4))))
+	z := math.Sqrt(2 * math.Ln10 * d.Threshold)
+	return bound, d.Interval + time.Duration(z*float64(d.Deviation)), d.Interval
+}
+
+func (d *phi) create(*Setup) detector {
+	return &heartbeats{beats: &d.beats, expect: func() silence { return newIntervals(d) }}
 }
 
 // intervals is phi's memory of one process: the times between its heartbeats, of
 // which the last ones count (N. Hayashibara, X. Défago, R. Yared, T. Katayama, The
 // phi accrual failure detector, SRDS 2004).
 type intervals struct {
-	config *Detector
+	config *phi
 	last   []float64 // ns; a ring
 	at     int
 	sum    float64
@@ -56,7 +63,7 @@ type intervals struct {
 // newIntervals remembers two intervals that were never seen, so that a first
 // heartbeat that does not come is noticed: their mean is the interval, their
 // standard deviation a quarter of it.
-func newIntervals(config *Detector) *intervals {
+func newIntervals(config *phi) *intervals {
 	v := &intervals{config: config}
 	v.add(config.Interval * 3 / 4)
 	v.add(config.Interval * 5 / 4)
@@ -88,7 +95,7 @@ func (v *intervals) patience() time.Duration {
 // z is how many standard deviations above the mean the threshold of phi is. Erfcinv goes by
 // way of 1 - x, of which nothing is left above a threshold of 15: there Newton's method finds
 // where the logarithm of what a normal distribution leaves above is that of the threshold.
-func (d *Detector) z() float64 {
+func (d *phi) z() float64 {
 	if d.Threshold <= 12 {
 		return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold))
 	}

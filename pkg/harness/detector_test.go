@@ -10,12 +10,12 @@ import (
 )
 
 func perfect(delay time.Duration) func(*Plan) {
-	return func(p *Plan) { p.Detector, p.Leader = Detector{Kind: "perfect", Delay: delay}, 3 }
+	return func(p *Plan) { p.Detector, p.Leader = PerfectDetector(delay), 3 }
 }
 
 func heartbeat(interval, timeout time.Duration) func(*Plan) {
 	return func(p *Plan) {
-		p.Detector, p.Leader = Detector{Kind: "heartbeat", Interval: interval, Timeout: timeout}, 3
+		p.Detector, p.Leader = HeartbeatDetector(interval, timeout), 3
 	}
 }
 
@@ -96,7 +96,7 @@ func TestPerfectDetector(t *testing.T) {
 		"a lock has no elections": {"mutex/test-lock", nil, func(w *world) {
 			w.at(5*ms, func() { w.crash(3) })
 		}, []string{"p1 at 15ms of 3", "p2 at 15ms of 3"}, nil, nil},
-		"no detector": {"election/test-puppet", func(p *Plan) { p.Detector = Detector{Kind: "none"} },
+		"no detector": {"election/test-puppet", func(p *Plan) { p.Detector = NoDetector() },
 			func(w *world) { w.at(5*ms, func() { w.crash(3) }) }, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // TestDetectors: each is declared in full, and docs/methodology.md says what it does.
@@ -20,15 +20,15 @@ func TestDetectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range Detectors() {
-		if k.Doc == "" || k.Bound == nil || k.Notice == nil || k.Return == nil || k.create == nil {
+		if k.Doc == "" || k.make == nil {
 			t.Errorf("%s: %+v, want all that is declared of a detector", k.Name, k)
 		}
 		if !strings.Contains(string(page), "\n- `"+k.Name+"`: ") {
 			t.Errorf("docs/methodology.md, Failure detectors: nothing of `%s`", k.Name)
 		}
-		for _, key := range k.Keys {
-			if key.Doc == "" || (key.Default == "") != (key.Follows != nil) {
-				t.Errorf("%s: key %s: %q by default %q", k.Name, key.Name, key.Doc, key.Default)
+		for _, key := range k.Params() {
+			if _, follows := key.Default.(func() any); key.Doc == "" || (key.Preset() == "") != follows {
+				t.Errorf("%s: key %s: %q by default %q", k.Name, key.Name, key.Doc, key.Preset())
 			}
 			if !strings.Contains(string(page), "`"+key.Name) {
 				t.Errorf("docs/methodology.md, Failure detectors: nothing of `%s`", key.Name)
@@ -41,16 +41,16 @@ func TestDetectors(t *testing.T) {
 func TestDetectorKeys(t *testing.T) {
 	t.Parallel()
 	keys, of := DetectorKeys()
-	names := named(keys)
+	names := param.Names(keys)
 	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < len(names) {
 		t.Errorf("keys %v, want each once", names)
 	}
 	for _, d := range Detectors() {
-		own := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
+		own := slices.DeleteFunc(slices.Clone(keys), func(k param.Param) bool {
 			return !slices.Contains(of[slices.Index(names, k.Name)], d.Name)
 		})
-		if !slices.Equal(named(own), d.KeyNames()) {
-			t.Errorf("%s: keys %v, want %v", d.Name, named(own), d.KeyNames())
+		if !slices.Equal(param.Names(own), param.Names(d.Params())) {
+			t.Errorf("%s: keys %v, want %v", d.Name, param.Names(own), param.Names(d.Params()))
 		}
 	}
 }
@@ -59,9 +59,9 @@ func TestDetectorKeys(t *testing.T) {
 func TestDetector_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, k := range Detectors() {
-		p := Plan{Detector: Detector{Kind: k.Name}}
-		for _, key := range k.Keys {
-			switch v := key.Of(&p).(type) {
+		want := k.New()
+		for _, p := range want.Params() {
+			switch v := p.At.(type) {
 			case *bool:
 				*v = true
 			case *int:
@@ -71,21 +71,20 @@ func TestDetector_RoundTrip(t *testing.T) {
 			case *time.Duration:
 				*v = 7 * time.Millisecond
 			default:
-				t.Errorf("%s: key %s is a %T", k.Name, key.Name, v)
+				t.Errorf("%s: key %s is a %T", k.Name, p.Name, v)
 			}
 		}
-		b, err := json.Marshal(&p.Detector)
+		b, err := json.Marshal(&want)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got Detector
-		if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, p.Detector) {
-			t.Errorf("%+v became %+v (%v) by way of %s", p.Detector, got, err, b)
+		if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v became %+v (%v) by way of %s", want, got, err, b)
 		}
 	}
-	if _, err := (&Plan{Algorithm: "election/test-puppet", Nodes: 1, Shape: algo.Shape{Kind: "complete"},
-		Detector: Detector{Kind: "crystal-ball"}}).Setup(); err == nil ||
-		err.Error() != `plan: no detector is called "crystal-ball"` {
+	if err := json.Unmarshal([]byte(`{"kind": "crystal-ball"}`), &Detector{}); err == nil ||
+		err.Error() != `kind: "crystal-ball" is unknown` {
 		t.Errorf("an unknown detector: %v", err)
 	}
 }
@@ -94,7 +93,7 @@ func TestDetector_RoundTrip(t *testing.T) {
 func TestDetector_Literal(t *testing.T) {
 	t.Parallel()
 	ofLeader := HeartbeatDetector(10*ms, 40*ms)
-	ofLeader.LeaderOnly = true
+	ofLeader.beats().LeaderOnly = true
 	for want, d := range map[string]Detector{
 		"{kind: none}":                                                    NoDetector(),
 		"{kind: perfect, delay: 10ms}":                                    PerfectDetector(10 * ms),

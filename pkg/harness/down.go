@@ -86,7 +86,7 @@ func (p *Plan) down(s *algo.Spec) int {
 	}
 	if p.Faults.CrashRate > 0 {
 		always += p.MostDown()
-		if p.Faults.Downtime.Distribution != "" && s.LiveOf(p.Nodes, p.Params).Learns {
+		if p.Faults.Downtime.Law != nil && s.LiveOf(p.Nodes, p.Params).Learns {
 			always++
 		}
 	}

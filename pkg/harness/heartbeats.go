@@ -5,46 +5,47 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // What the detectors have in common that find out by heartbeats, over the same links
 // that the algorithm uses, on a plane of their own.
 
-var keyInterval = Key{Name: "interval", Title: "heartbeat interval", Default: "20ms",
-	Min: 100 * time.Microsecond, Max: time.Hour,
-	Doc: "between two heartbeats", Of: func(p *Plan) any { return &p.Detector.Interval }}
+// beats are their parameters.
+type beats struct {
+	Interval time.Duration // between two heartbeats
+	// LeaderOnly: only who holds itself leader sends, and only the named leader is
+	// watched. Otherwise all watch all.
+	LeaderOnly bool
+}
 
-var keyScope = Key{Name: "scope", Default: "all", Choices: []string{"all", "leader"},
-	Doc: "all watch all, or the named leader alone sends and is watched",
-	Of:  func(p *Plan) any { return &p.Detector.LeaderOnly }}
+// params declares them around those of the kind.
+func (b *beats) params(own ...param.Param) []param.Param {
+	interval := param.Param{Name: "interval", Title: "heartbeat interval", At: &b.Interval, Default: "20ms",
+		Min: 100 * time.Microsecond, Max: time.Hour, Doc: "between two heartbeats"}
+	scope := param.Param{Name: "scope", At: &b.LeaderOnly, Default: "all", Choices: []string{"all", "leader"},
+		Doc: "all watch all, or the named leader alone sends and is watched"}
+	return append(append([]param.Param{interval}, own...), scope)
+}
 
-func checkScope(p *Plan, problem algo.Problem, wrong Wrong) {
-	if p.Detector.LeaderOnly && problem != algo.Election {
+func (b *beats) check(problem algo.Problem, wrong Wrong) {
+	if b.LeaderOnly && problem != algo.Election {
 		wrong("detector.scope", "leader, but nobody leads in problem %s; write all", problem)
 	}
 }
 
-// beats is how many heartbeats are sent.
-func beats(d *Detector, n int, during time.Duration) float64 {
-	each := float64(during) / float64(d.Interval) * float64(n-1)
-	if d.LeaderOnly {
-		return each
-	}
-	return each * float64(n)
-}
-
-// untilBeat is how long it takes until a process that is back is heard of.
-func untilBeat(d *Detector) time.Duration { return d.Interval }
+func (b *beats) heartbeats() *beats { return b }
 
 // heartbeats is the detector of a process that sends them and listens for those of
 // others.
 type heartbeats struct {
 	deaf
+	*beats
 	expect func() silence
 	peers  []peer        // by ID - 1; nil before the start
 	gen    uint32        // of the alarm to look again: an older one is void
-	beats  uint32        // of the alarm to send, likewise
+	turn   uint32        // of the alarm to send, likewise
 	due    time.Duration // when it sends, by the process's clock
 }
 
@@ -69,7 +70,7 @@ func (d *heartbeats) start(m *Process, now time.Duration) {
 		d.trust(m, algo.ID(i+1), now)
 	}
 	phase := Derive(m.setup.Seed, "phase", uint64(m.ID), uint64(m.Incarnation)) %
-		uint64(m.setup.Detector.Interval)
+		uint64(d.Interval)
 	d.beatIn(m, now, time.Duration(phase))
 	d.look(m, now)
 }
@@ -82,7 +83,7 @@ func (d *heartbeats) trust(m *Process, p algo.ID, now time.Duration) {
 // follow begins to watch the leader that m names now, where nobody else is
 // watched. Whatever was held against it before counts no more.
 func (d *heartbeats) follow(m *Process, now time.Duration) {
-	if d.peers == nil || !m.setup.Detector.LeaderOnly || m.Leader == algo.None || m.Leader == m.ID {
+	if d.peers == nil || !d.LeaderOnly || m.Leader == algo.None || m.Leader == m.ID {
 		return
 	}
 	d.trust(m, m.Leader, now)
@@ -92,28 +93,28 @@ func (d *heartbeats) follow(m *Process, now time.Duration) {
 
 // beat sends a heartbeat to everybody.
 func (d *heartbeats) beat(m *Process, now time.Duration, gen uint32) {
-	if gen != d.beats {
+	if gen != d.turn {
 		return
 	}
-	if !m.setup.Detector.LeaderOnly || m.Leader == m.ID {
+	if !d.LeaderOnly || m.Leader == m.ID {
 		for _, p := range m.setup.Graph.Peers() {
 			if p != m.ID {
 				m.runtime.Send(m, p, Outgoing{Kind: Heartbeat, Plane: trace.Detection})
 			}
 		}
 	}
-	d.beatIn(m, now, m.setup.Detector.Interval)
+	d.beatIn(m, now, d.Interval)
 }
 
 // beatIn has the next heartbeats sent after a span.
 func (d *heartbeats) beatIn(m *Process, now, span time.Duration) {
 	d.due = m.clock.advance(now) + span
-	m.alarm(m.clock.when(d.due), Alarm{Slot: slotBeat, Gen: d.beats})
+	m.alarm(m.clock.when(d.due), Alarm{Slot: slotBeat, Gen: d.turn})
 }
 
 func (d *heartbeats) rewind(m *Process, now time.Duration) {
-	d.beats++
-	m.alarm(m.clock.when(d.due), Alarm{Slot: slotBeat, Gen: d.beats})
+	d.turn++
+	m.alarm(m.clock.when(d.due), Alarm{Slot: slotBeat, Gen: d.turn})
 	d.look(m, now)
 }
 
@@ -145,7 +146,7 @@ func (d *heartbeats) look(m *Process, now time.Duration) {
 	next, clock := time.Duration(-1), m.clock.advance(now)
 	for i := range d.peers {
 		p, id := &d.peers[i], algo.ID(i+1)
-		if id == m.ID || p.suspected || m.setup.Detector.LeaderOnly && id != m.Leader {
+		if id == m.ID || p.suspected || d.LeaderOnly && id != m.Leader {
 			continue
 		}
 		if deadline := p.heardAt + p.silence.patience(); deadline > clock {

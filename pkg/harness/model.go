@@ -58,7 +58,7 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
 	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.latency %s)",
-		p.Network.Latency.Distribution)
+		p.Network.Latency.Distribution())
 	hazard(*h.of(fault.LinkDelay), !synchronous, "is synchronous, and a latency is larger than d for a while")
 	hazard(*h.of(fault.Speed), !synchronous, "is synchronous, and processes stand still or slow down")
 	hazard(*h.of(fault.ClockRates), !synchronous, "is synchronous, and a clock runs at a rate of its own")
@@ -66,8 +66,8 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
 	say(have >= needs.Detector || p.Scenario.Declared().Scripted && have == algo.NoDetector,
-		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind)
-	say(!p.Detector.LeaderOnly || needs.Detector == algo.NoDetector,
+		"needs a detector that is %s (detector.kind %s)", needs.Detector, p.Detector.Kind())
+	say(!p.Detector.LeaderOnly() || needs.Detector == algo.NoDetector,
 		"needs a detector that is %s of all, not of the leader alone (detector.scope leader)",
 		needs.Detector)
 	return why
@@ -113,7 +113,7 @@ func (p *Plan) hazards() (h hazards) {
 		cause := k.Returns(p)
 		note(fault.Recovery, cause, cause != "")
 	}
-	if down := &p.Faults.Downtime; p.Faults.CrashRate > 0 && down.Distribution != "" {
+	if down := &p.Faults.Downtime; p.Faults.CrashRate > 0 && down.Law != nil {
 		note(fault.Recovery, "faults.downtime "+down.Literal(), true)
 	}
 	each := func(where string, events []Event) {
@@ -140,7 +140,7 @@ func (p *Plan) lost(q algo.ID) bool {
 				e.Node == algo.None && e.Nodes == nil)
 		})
 	}
-	if p.Faults.CrashRate > 0 && p.Faults.Downtime.Distribution == "" ||
+	if p.Faults.CrashRate > 0 && p.Faults.Downtime.Law == nil ||
 		slices.Contains(p.Crashed, q) && !back(0) {
 		return true
 	}

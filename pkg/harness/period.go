@@ -34,10 +34,8 @@ func (p *Plan) Period() (longest Period) {
 			}
 		}
 	}
-	if k, err := p.Detector.declared(); err == nil && k.Period != nil {
-		if length := k.Period(&p.Detector); length > longest.Length {
-			longest = Period{length, "the heartbeats of detector " + k.Name, "", false}
-		}
+	if length := p.Detector.Period(); length > longest.Length {
+		longest = Period{length, "the heartbeats of detector " + p.Detector.Kind(), "", false}
 	}
 	return longest
 }

@@ -10,8 +10,8 @@ import (
 // behind that is a whole number of periods, the least that is as long.
 func TestPeriod(t *testing.T) {
 	t.Parallel()
-	beats := func(interval time.Duration) Detector { return HeartbeatDetector(interval, 3*interval) }
-	phi := Detector{Kind: "phi", Interval: 70 * ms}
+	beating := func(interval time.Duration) Detector { return HeartbeatDetector(interval, 3*interval) }
+	accrual := Detector{&phi{beats: beats{Interval: 70 * ms}}}
 	for name, test := range map[string]struct {
 		id              string
 		beat            time.Duration
@@ -27,10 +27,10 @@ func TestPeriod(t *testing.T) {
 		"a short one":       {"restless", ms, NoDetector(), 0, 50 * ms, ms, 50, "params.beat of election/test-restless"},
 		"not a multiple":    {"restless", 40 * ms, NoDetector(), 81 * ms, 81 * ms, 40 * ms, 3, "params.beat of election/test-restless"},
 		"but for rounding":  {"restless", 40 * ms, NoDetector(), 80*ms + 3, 80*ms + 3, 40 * ms, 2, "params.beat of election/test-restless"},
-		"the detector":      {"puppet", 0, beats(30 * ms), 0, 60 * ms, 30 * ms, 2, "the heartbeats of detector heartbeat"},
-		"phi":               {"puppet", 0, phi, 0, 140 * ms, 70 * ms, 2, "the heartbeats of detector phi"},
-		"the longer of two": {"restless", 40 * ms, beats(60 * ms), 0, 120 * ms, 60 * ms, 2, "the heartbeats of detector heartbeat"},
-		"the other":         {"restless", 40 * ms, beats(20 * ms), 0, 80 * ms, 40 * ms, 2, "params.beat of election/test-restless"},
+		"the detector":      {"puppet", 0, beating(30 * ms), 0, 60 * ms, 30 * ms, 2, "the heartbeats of detector heartbeat"},
+		"phi":               {"puppet", 0, accrual, 0, 140 * ms, 70 * ms, 2, "the heartbeats of detector phi"},
+		"the longer of two": {"restless", 40 * ms, beating(60 * ms), 0, 120 * ms, 60 * ms, 2, "the heartbeats of detector heartbeat"},
+		"the other":         {"restless", 40 * ms, beating(20 * ms), 0, 80 * ms, 40 * ms, 2, "params.beat of election/test-restless"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,9 +13,9 @@ import (
 func accrual(threshold float64) func(*Plan) {
 	return func(p *Plan) {
 		p.Leader = 3
-		p.Detector = Detector{
-			Kind: "phi", Interval: 20 * ms, Threshold: threshold, Window: 50, Deviation: 2 * ms,
-		}
+		p.Detector = Detector{&phi{
+			beats: beats{Interval: 20 * ms}, Threshold: threshold, Window: 50, Deviation: 2 * ms,
+		}}
 	}
 }
 
@@ -25,7 +25,7 @@ func TestPatience(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, threshold := range []float64{1, 3, 8, 12} {
-		d := Detector{Kind: "phi", Interval: 20 * ms, Threshold: threshold, Window: 400}
+		d := phi{beats: beats{Interval: 20 * ms}, Threshold: threshold, Window: 400}
 		v := newIntervals(&d)
 		for range 2000 { // the window forgets the ones never seen
 			v.add(30*ms + time.Duration(rng.NormFloat64()*float64(3*ms)))
@@ -37,7 +37,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("threshold %v: bears %v, where phi is %.2f", threshold, v.patience(), got)
 		}
 	}
-	regular := newIntervals(&Detector{Interval: 20 * ms, Threshold: 8, Window: 3, Deviation: 5 * ms})
+	regular := newIntervals(&phi{beats: beats{Interval: 20 * ms}, Threshold: 8, Window: 3, Deviation: 5 * ms})
 	for range 3 {
 		regular.add(20 * ms)
 	}
@@ -93,7 +93,7 @@ func TestLeaderOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, func(p *Plan) {
 		heartbeat(10*ms, 35*ms)(p)
-		p.Detector.LeaderOnly = true
+		p.Detector.beats().LeaderOnly = true
 	}))
 	senders := map[algo.ID]int{}
 	w.lose = func(from, _ algo.ID, _ time.Duration) bool {
@@ -130,7 +130,7 @@ func TestPhi_Threshold(t *testing.T) {
 	t.Parallel()
 	last := 0.0
 	for threshold := 1.0; threshold <= 100; threshold += 0.25 {
-		d := Detector{Threshold: threshold}
+		d := phi{Threshold: threshold}
 		z := d.z()
 		if left := -math.Log10(math.Erfc(z/math.Sqrt2) / 2); !(math.Abs(left-threshold) < 1e-4) || z <= last {
 			t.Errorf("threshold %v: %v deviations, after %v: 10^-%v is left", threshold, z, last, left)

@@ -89,7 +89,7 @@ func (p Placement) byKind(plan *Plan, i, at int, left []int) (int, error) {
 }
 
 func (p Placement) byRegion(plan *Plan, i int, hosts []Slots) (int, error) {
-	regions := plan.Network.Latency.Places
+	regions := plan.Network.Latency.Places()
 	if len(regions) == 0 {
 		return 0, &PlaceError{Host: -1, why: "a placement by region needs a network with regions, as " +
 			"network: {latency: {distribution: regions, places: [...]}}; give it one, or take spread"}

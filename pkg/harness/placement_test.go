@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // TestPlacement_Assign: who lives where, and why nobody can.
@@ -37,7 +39,7 @@ func TestPlacement_Assign(t *testing.T) {
 			slots = append(slots, Slots{Name: fmt.Sprintf("h%d", i+1), Most: most})
 		}
 		plan := &Plan{Nodes: c.nodes}
-		plan.Network.Latency.Places = c.places
+		plan.Network.Latency.Law = &link.Regions{Places: c.places}
 		hosts, err := c.by.Assign(plan, slots)
 		var got []string
 		for _, h := range hosts {

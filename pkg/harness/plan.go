@@ -103,9 +103,6 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.Detector.declared(); err != nil {
-		return nil, err
-	}
 	scenario, err := p.Scenario.declared()
 	if err != nil {
 		return nil, err
@@ -132,7 +129,7 @@ func (p *Plan) Known() algo.Network { return Known(p.Nodes, &p.Network, &p.Scena
 func Known(nodes int, network interface{ Bound() (time.Duration, bool) }, hold *link.Latency) algo.Network {
 	net := algo.Network{Nodes: nodes}
 	net.Latency, net.Bounded = network.Bound()
-	if hold.Distribution != "" {
+	if hold.Law != nil {
 		net.Hold, _ = hold.Bound()
 	}
 	return net

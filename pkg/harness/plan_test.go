@@ -72,7 +72,7 @@ func TestPlanTravelsAsJSON(t *testing.T) {
 			Shape: algo.Shape{Kind: "tree", Tree: "binary", Order: []algo.ID{1}, Degree: 1.5,
 				Weights: []algo.Weight{3, 1<<32 - 1}, Weighing: "random"},
 			Network:  link.Network{Latency: link.Uniform(1, 2), Loss: 0.1, Duplication: 0.2, Unordered: true},
-			Detector: Detector{Kind: "heartbeat", Interval: 3, Timeout: 4},
+			Detector: HeartbeatDetector(3, 4),
 			Scenario: Scenario{Kind: Script, Hold: link.Constant(5), Think: link.Constant(6), Until: 7,
 				Rate: 0.25, Events: []Event{
 					{At: 1, Do: "cut", Groups: [][]uint32{{1}, {2, 3}}},

@@ -141,7 +141,7 @@ func NewProcess(s *Setup, w Runtime, id algo.ID, incarnation uint32, saved algo.
 	c := s.Config(id, incarnation, saved)
 	m := &Process{
 		ID: id, Incarnation: incarnation, Leader: c.Leader, setup: s, runtime: w, buf: buf,
-		step: s.stepper(c, &buf.Buffer), det: s.Detector.kind().create(s),
+		step: s.stepper(c, &buf.Buffer), det: s.Detector.watch().create(s),
 	}
 	m.app.init(m)
 	return m
@@ -343,7 +343,7 @@ func (m *Process) elected(now time.Duration, leader algo.ID, term uint64) {
 	if !m.doubting && !m.step.Monitors() && slices.Contains(m.suspects, leader) {
 		m.doubting = true
 		d := &m.setup.Detector
-		m.alarm(now+d.kind().Return(d), Alarm{Slot: slotElect})
+		m.alarm(now+d.Return(), Alarm{Slot: slotElect})
 	}
 }
 

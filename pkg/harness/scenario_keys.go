@@ -6,11 +6,12 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // ScenarioKeys is every key of a scenario but its kind and what happens in it, in the order
-// of the documentation.
-func ScenarioKeys() []Key {
+// of the documentation, whose values are in p.
+func ScenarioKeys(p *Plan) []param.Param {
 	lasting := ""
 	for _, k := range scenarios {
 		if k.Duration > 0 {
@@ -18,61 +19,62 @@ func ScenarioKeys() []Key {
 		}
 	}
 	const day = 24 * time.Hour
-	return []Key{
-		{Name: "initiators", Default: "all", Min: 1, Max: 100_000, Choices: []string{"all"},
-			Doc: "how many processes begin at once: a number, or all",
-			Of:  func(p *Plan) any { return &p.Scenario.Initiators }},
+	return []param.Param{
+		{Name: "initiators", Unit: "processes", Default: "all", Min: 1, Max: 100_000,
+			Choices: []string{"all"},
+			Doc:     "how many processes begin at once: a number, or all",
+			At:      &p.Scenario.Initiators},
 		{Name: "settle", Note: "twice the longest period of algorithm and detector, 50ms at least",
 			Min: time.Duration(0), Max: time.Hour,
 			Doc: "at least so long before something happens to the leader, at most about twice; " +
 				"0s: the default",
-			Of: func(p *Plan) any { return &p.Scenario.Settle }},
+			At: &p.Scenario.Settle},
 		{Name: "elections", Default: "1", Min: 1, Max: 100_000,
 			Doc: "leader-crash: how often the leader crashes, each time from a settled state",
-			Of:  func(p *Plan) any { return &p.Scenario.Elections }},
+			At:  &p.Scenario.Elections},
 		{Name: "shape", Default: "halves", Choices: fault.Shapes.Names(),
 			Doc: "partition: how the network falls apart",
-			Of:  func(p *Plan) any { return &p.Scenario.Shape }},
+			At:  &p.Scenario.Shape},
 		{Name: "duration", Note: lasting + "else no bound", Min: time.Millisecond, Max: day,
 			Doc: "of the partition, of the churn, of the ramp; no new request after it",
-			Of:  func(p *Plan) any { return &p.Scenario.Duration }},
+			At:  &p.Scenario.Duration},
 		{Name: "requests", Note: "100, unless there is a duration", Min: 1, Max: int(1e9),
-			Doc: "entries in all", Of: func(p *Plan) any { return &p.Scenario.Requests }},
+			Doc: "entries in all", At: &p.Scenario.Requests},
 		{Name: "think", Title: "time between entries", Default: "10ms",
-			Doc: "from release to the next request", Of: func(p *Plan) any { return &p.Scenario.Think }},
+			Doc: "from release to the next request", At: &p.Scenario.Think},
 		{Name: "hold", Title: "time in the critical section", Default: "1ms",
-			Doc: "time in the critical section", Of: func(p *Plan) any { return &p.Scenario.Hold }},
+			Doc: "time in the critical section", At: &p.Scenario.Hold},
 		{Name: "sessions", Note: "2", Min: 1, Max: algo.MostSessions,
 			Doc: "how many sessions requests name, where an algorithm admits those of one together",
-			Of:  func(p *Plan) any { return &p.Scenario.Sessions }},
+			At:  &p.Scenario.Sessions},
 		{Name: "session_choice", Note: ByID, Choices: []string{ByID, Random},
 			Doc: "which session: that of its process, dealt out by ID, or a random one",
-			Of:  func(p *Plan) any { return &p.Scenario.SessionChoice }},
+			At:  &p.Scenario.SessionChoice},
 		{Name: "rate", Title: "requests per second", Note: "none: to be given", Min: 1e-6, Max: 1e6,
 			Doc: "requests per second, of all processes together",
-			Of:  func(p *Plan) any { return &p.Scenario.Rate }},
+			At:  &p.Scenario.Rate},
 		{Name: "from", Title: "requests per second at first", Note: "none: to be given", Min: 1e-6, Max: 1e6,
 			Doc: "requests per second of the first step, of all processes together",
-			Of:  func(p *Plan) any { return &p.Scenario.From }},
+			At:  &p.Scenario.From},
 		{Name: "to", Title: "requests per second at last", Note: "none: to be given", Min: 1e-6, Max: 1e6,
-			Doc: "of the last step", Of: func(p *Plan) any { return &p.Scenario.To }},
+			Doc: "of the last step", At: &p.Scenario.To},
 		{Name: "steps", Default: "20", Min: 2, Max: 10_000, Doc: "of a ramp, equally long",
-			Of: func(p *Plan) any { return &p.Scenario.Steps }},
+			At: &p.Scenario.Steps},
 		{Name: "warmup", Default: "0", Min: 0, Max: int(1e9), Doc: "entries that are not measured",
-			Of: func(p *Plan) any { return &p.Scenario.Warmup }},
+			At: &p.Scenario.Warmup},
 		{Name: "requesters", Default: "uniform", Choices: []string{"uniform", "in-turn"},
-			Doc: "who requests next", Of: func(p *Plan) any { return &p.Scenario.Requesters }},
+			Doc: "who requests next", At: &p.Scenario.Requesters},
 		{Name: "leader", Note: "none", Doc: "settled at the start",
-			Of: func(p *Plan) any { return &p.Leader }},
+			At: &p.Leader},
 		{Name: "holder", Note: "the least process", Doc: "of the token at the start",
-			Of: func(p *Plan) any { return &p.Holder }},
+			At: &p.Holder},
 		{Name: "crashed", Note: "nobody", Doc: "down at the start",
-			Of: func(p *Plan) any { return &p.Crashed }},
+			At: &p.Crashed},
 		{Name: "until", Title: "end of a trial", Note: "when all is quiet", Min: time.Microsecond, Max: day,
 			Doc: "the end, for algorithms that never fall quiet",
-			Of:  func(p *Plan) any { return &p.Scenario.Until }},
+			At:  &p.Scenario.Until},
 		{Name: "ties", Default: "ascending", Choices: []string{"ascending", "descending"},
 			Doc: "simulation: who comes first of the senders whose messages are due at one instant",
-			Of:  func(p *Plan) any { return &p.Descending }},
+			At:  &p.Descending},
 	}
 }

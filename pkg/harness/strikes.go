@@ -357,7 +357,7 @@ func (d *Coordinator) breakdowns() (out []Instruction) {
 		}
 		until[p] = math.MaxInt64
 		out = append(out, Instruction{At: now, Do: DoCrash, Node: algo.ID(p + 1)})
-		if s.Faults.Downtime.Distribution == "" {
+		if s.Faults.Downtime.Law == nil {
 			continue
 		}
 		until[p] = now + max(s.Faults.Downtime.Draw(u), 1)

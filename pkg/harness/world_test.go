@@ -116,7 +116,7 @@ func mustSetup(tb testing.TB, id string, n int, sc Scenario, change func(*Plan))
 		TimeLimit: time.Hour, InModel: true,
 	}
 	for _, l := range []*link.Latency{&p.Scenario.Hold, &p.Scenario.Think} {
-		if l.Distribution == "" {
+		if l.Law == nil {
 			*l = link.Constant(ms)
 		}
 	}
@@ -228,7 +228,7 @@ func (w *world) Send(m *Process, to algo.ID, out Outgoing) {
 	if w.lose != nil && w.lose(m.ID, to, w.now) {
 		return
 	}
-	w.queue.Push(w.now+w.setup.Network.Latency.Mean, Delivery, m.ID,
+	w.queue.Push(w.now+w.setup.Network.Latency.Average(), Delivery, m.ID,
 		happening{from: m.ID, to: to, out: out})
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // citiesText is a line for each city: its name, and the round trips to those before it, in
@@ -63,33 +65,54 @@ func (t *cityTable) trip(a, b int) time.Duration {
 	return t.trips[a][b]
 }
 
-var cities = Distribution{
-	Name: "cities",
-	Doc: "half the round trip between two of 212 cities, as measured in 2020; process i is in the i-th " +
-		"of places, and round again; without places, of all; sigma spreads it",
-	Formula: "(round trip / 2) e^(sigma z(p)) of each link",
-	Mean:    "over the links between different cities, one process in each",
-	Example: "places: [paris, london]",
-	Keys:    []Key{keyPlaces, keySigma}, Required: 0,
-	check: func(l *Latency) error {
-		for _, place := range l.Places {
-			if _, known := cityTrips().index[place]; !known {
-				return fmt.Errorf("latency: unknown city %q%s; \"bench list cities\" shows all; for others, "+
-					"regions with round_trips says how far apart they are", place, nearCity(place))
-			}
-		}
-		return l.checkSigma()
-	},
-	trips: func(l *Latency) (int, func(p, q int) time.Duration) {
-		t := cityTrips()
-		if len(l.Places) == 0 {
-			return len(t.names), t.trip
-		}
-		return len(l.Places), func(p, q int) time.Duration {
-			return t.trip(t.index[l.Places[p]], t.index[l.Places[q]])
-		}
-	},
+func init() {
+	Register(Distribution{
+		Name: "cities", Rank: 2,
+		Doc: "half the round trip between two of 212 cities, as measured in 2020; process i is in the i-th " +
+			"of places, and round again; without places, of all; sigma spreads it",
+		Formula: "(round trip / 2) e^(sigma z(p)) of each link",
+		Mean:    "over the links between different cities, one process in each",
+		Example: "places: [paris, london]",
+		Law:     &cities{},
+	})
 }
+
+// cities is what Regions is, of those cities; without Places, of all.
+type cities struct {
+	Places []string
+	Sigma  float64
+}
+
+func (l *cities) Params() []param.Param {
+	return []param.Param{{Name: "places", At: &l.Places, Unit: "the name of a place"},
+		{Name: "sigma", At: &l.Sigma, Max: mostSigma}}
+}
+
+func (l *cities) check() error {
+	for _, place := range l.Places {
+		if _, known := cityTrips().index[place]; !known {
+			return fmt.Errorf("latency: unknown city %q%s; \"bench list cities\" shows all; for others, "+
+				"regions with round_trips says how far apart they are", place, nearCity(place))
+		}
+	}
+	return checkSigma("cities", l.Sigma)
+}
+
+func (l *cities) trips() (int, func(p, q int) time.Duration) {
+	t := cityTrips()
+	if len(l.Places) == 0 {
+		return len(t.names), t.trip
+	}
+	return len(l.Places), func(p, q int) time.Duration {
+		return t.trip(t.index[l.Places[p]], t.index[l.Places[q]])
+	}
+}
+
+func (l *cities) named() []string              { return l.Places }
+func (l *cities) spread() float64              { return l.Sigma }
+func (l *cities) delay(uint64) time.Duration   { panic(ofLinks) }
+func (l *cities) average() float64             { return overPlaces(l) }
+func (l *cities) bound() (time.Duration, bool) { return farthest(l).bound() }
 
 // nearCity is a hint at a city of the same letters, for whoever writes New York.
 func nearCity(name string) string {

@@ -32,7 +32,7 @@ func TestCities_IsATable(t *testing.T) {
 	}{
 		{"melbourne", "toronto", 218_590 * us}, {"paris", "prague", 23_060 * us}, {"tokyo", "tokyo", withinCity},
 	} {
-		l := Latency{Distribution: "cities", Places: []string{test.from, test.to}}
+		l := Latency{Law: &cities{Places: []string{test.from, test.to}}}
 		if err := l.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -47,11 +47,11 @@ func TestCities_IsATable(t *testing.T) {
 // TestCities_All: without places process i is in the i-th city.
 func TestCities_All(t *testing.T) {
 	t.Parallel()
-	l := Latency{Distribution: "cities"}
+	l := Latency{Law: &cities{}}
 	if err := l.Check(); err != nil {
 		t.Fatal(err)
 	}
-	named := Latency{Distribution: "cities", Places: Cities()}
+	named := Latency{Law: &cities{Places: Cities()}}
 	if l.Average() != named.Average() || l.Average() < 50*ms {
 		t.Errorf("mean %v, of all by name %v", l.Average(), named.Average())
 	}
@@ -68,7 +68,7 @@ func TestCities_All(t *testing.T) {
 func TestCities_Unknown(t *testing.T) {
 	t.Parallel()
 	for place, want := range map[string]string{"New York": "write new-york", "atlantis": "bench list cities"} {
-		l := Latency{Distribution: "cities", Places: []string{place}}
+		l := Latency{Law: &cities{Places: []string{place}}}
 		if err := l.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", place, err, want)
 		}

@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -13,53 +14,55 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 const ms = time.Millisecond
 
 // anyLatency is a latency of any distribution that Check accepts, but of no link.
 func anyLatency(t *rapid.T) Latency {
-	var names []string
-	for _, d := range Distributions {
-		if !d.Links() {
-			names = append(names, d.Name)
+	all := slices.DeleteFunc(slices.Clone(Distributions()), (*Distribution).Links)
+	return rapid.Custom(func(t *rapid.T) Latency {
+		l := Latency{param.New(rapid.SampledFrom(all).Draw(t, "distribution").Law)}
+		for _, p := range l.Law.Params() {
+			if p.Required || rapid.Bool().Draw(t, "with "+p.Name) {
+				give(t, &p)
+			}
+		}
+		return l
+	}).Filter(func(l Latency) bool { return l.CheckSpan() == nil }).Draw(t, "latency")
+}
+
+// give draws a value of a declared parameter.
+func give(t *rapid.T, p *param.Param) {
+	duration := rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.Int64Range(0, int64(longest)).Draw(t, p.Name))
+	})
+	switch at := p.At.(type) {
+	case *time.Duration:
+		*at = duration.Draw(t, p.Name)
+	case *[]time.Duration:
+		*at = rapid.SliceOfN(duration, 2, 9).Draw(t, p.Name)
+		slices.Sort(*at)
+	case *float64:
+		*at = rapid.Float64Range(0, float64(p.Max.(int))).Draw(t, p.Name)
+	default:
+		t.Fatalf("%s is a %T: say here how one is drawn", p.Name, at)
+	}
+}
+
+// ends are the parameters min and max, where there are such.
+func ends(l Latency) (least, most time.Duration) {
+	for _, p := range l.Law.Params() {
+		switch p.Name {
+		case "min":
+			least = p.Value().(time.Duration)
+		case "max":
+			most = p.Value().(time.Duration)
 		}
 	}
-	duration := func(name string, from, to time.Duration) time.Duration {
-		return time.Duration(rapid.Int64Range(int64(from), int64(to)).Draw(t, name))
-	}
-	l := Latency{Distribution: rapid.SampledFrom(names).Draw(t, "distribution")}
-	switch l.Distribution {
-	case "constant":
-		l.Mean = duration("mean", 0, longest)
-	case "uniform":
-		l.Min = duration("min", 0, longest)
-		l.Max = duration("max", l.Min, longest)
-	case "normal":
-		l.Mean, l.Spread = duration("mean", 0, longest), duration("spread", 0, longest)
-		l.Min = duration("min", 0, longest)
-	case "lognormal":
-		l.Median = duration("median", 1, longest)
-		l.Sigma = rapid.Float64Range(0, 10).Draw(t, "sigma")
-	case "exponential":
-		l.Mean = duration("mean", 0, longest)
-		l.Min = duration("min", 0, l.Mean)
-	case "pareto":
-		l.Min = duration("min", 1, longest)
-		l.Alpha = rapid.Float64Range(math.SmallestNonzeroFloat64, 1000).Draw(t, "alpha")
-	case "quantiles":
-		l.Values = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
-			return duration("value", 0, longest)
-		}), 2, 9).Draw(t, "values")
-		slices.Sort(l.Values)
-	}
-	if l.Max == 0 && rapid.Bool().Draw(t, "cut off") {
-		l.Max = duration("max", max(l.Min, 1), longest)
-	}
-	if err := l.CheckSpan(); err != nil {
-		t.Fatalf("%+v: %v", l, err)
-	}
-	return l
+	return least, most
 }
 
 func TestDraw_StaysInBoundsAndRisesWithU(t *testing.T) {
@@ -70,7 +73,7 @@ func TestDraw_StaysInBoundsAndRisesWithU(t *testing.T) {
 		us = append(us, rapid.SliceOfN(rapid.Uint64(), 0, 20).Draw(t, "u")...)
 		slices.Sort(us)
 		bound, bounded := l.Bound()
-		cut := l.Max > 0 && !slices.Contains([]string{"constant", "quantiles"}, l.Distribution)
+		least, most := ends(l)
 		last := time.Duration(0)
 		for _, u := range us {
 			d := l.Draw(u)
@@ -79,9 +82,9 @@ func TestDraw_StaysInBoundsAndRisesWithU(t *testing.T) {
 				t.Fatalf("%+v: draw(%#x) = %v after %v", l, u, d, last)
 			case bounded && d > bound:
 				t.Fatalf("%+v: draw(%#x) = %v above its bound %v", l, u, d, bound)
-			case cut && d > l.Max:
+			case most > 0 && d > most:
 				t.Fatalf("%+v: draw(%#x) = %v above its max", l, u, d)
-			case cut && d < l.Min:
+			case most > 0 && d < least:
 				t.Fatalf("%+v: draw(%#x) = %v below its min", l, u, d)
 			}
 			last = d
@@ -107,34 +110,34 @@ func TestDraw_AtTheEnds(t *testing.T) {
 		"one value": {l: Uniform(ms, ms), least: ms, most: ms},
 		"longest":   {l: Uniform(0, longest), most: longest},
 		"quantiles": {
-			l:     Latency{Distribution: "quantiles", Values: []time.Duration{ms, ms, 4 * ms, 9 * ms}},
+			l:     Latency{Law: &Quantiles{Values: []time.Duration{ms, ms, 4 * ms, 9 * ms}}},
 			least: ms, most: 9 * ms,
 		},
-		"normal without spread": {l: Latency{Distribution: "normal", Mean: ms}, least: ms, most: ms},
+		"normal without spread": {l: Latency{Law: &Normal{Mean: ms}}, least: ms, most: ms},
 		"normal, cut off": {
-			l:    Latency{Distribution: "normal", Mean: 2 * ms, Spread: ms, Max: 4 * ms},
+			l:    Latency{Law: &Normal{Mean: 2 * ms, Sigma: ms, Max: 4 * ms}},
 			most: 4 * ms,
 		},
 		"normal, cut off below": {
-			l:     Latency{Distribution: "normal", Mean: 2 * ms, Spread: ms, Min: ms, Max: 4 * ms},
+			l:     Latency{Law: &Normal{Mean: 2 * ms, Sigma: ms, Min: ms, Max: 4 * ms}},
 			least: ms, most: 4 * ms,
 		},
 		"lognormal without sigma": {
-			l: Latency{Distribution: "lognormal", Median: ms}, least: ms, most: ms,
+			l: Latency{Law: &Lognormal{Median: ms}}, least: ms, most: ms,
 		},
 		"lognormal, steep": {
-			l:    Latency{Distribution: "lognormal", Median: longest, Sigma: 10},
+			l:    Latency{Law: &Lognormal{Median: longest, Sigma: 10}},
 			most: longest,
 		},
 		"exponential, all fixed": {
-			l: Latency{Distribution: "exponential", Mean: ms, Min: ms}, least: ms, most: ms,
+			l: Latency{Law: &Exponential{Mean: ms, Min: ms}}, least: ms, most: ms,
 		},
 		"exponential": {
-			l:     Latency{Distribution: "exponential", Mean: 3 * ms, Min: ms, Max: 9 * ms},
+			l:     Latency{Law: &Exponential{Mean: 3 * ms, Min: ms, Max: 9 * ms}},
 			least: ms, most: 9 * ms,
 		},
 		"pareto": {
-			l:     Latency{Distribution: "pareto", Min: ms, Alpha: 0.001},
+			l:     Latency{Law: &Pareto{Min: ms, Alpha: 0.001}},
 			least: ms, most: longest,
 		},
 	} {
@@ -177,21 +180,21 @@ func TestDraw_MatchesTheory(t *testing.T) {
 	}{
 		"constant": {Constant(2 * ms), 2 * ms, 2 * ms, 2 * ms},
 		"uniform":  {Uniform(ms, 5*ms), 3 * ms, 3 * ms, scale(4.96)},
-		"normal": {Latency{Distribution: "normal", Mean: 10 * ms, Spread: ms},
+		"normal": {Latency{Law: &Normal{Mean: 10 * ms, Sigma: ms}},
 			10 * ms, 10 * ms, scale(10 + z99)},
 		"normal, cut off in the middle": {
-			Latency{Distribution: "normal", Mean: 10 * ms, Spread: ms, Min: 10 * ms},
+			Latency{Law: &Normal{Mean: 10 * ms, Sigma: ms, Min: 10 * ms}},
 			scale(10 + 1/math.Sqrt(2*math.Pi)), 10 * ms, scale(10 + z99)},
-		"lognormal": {Latency{Distribution: "lognormal", Median: ms, Sigma: 0.5},
+		"lognormal": {Latency{Law: &Lognormal{Median: ms, Sigma: 0.5}},
 			scale(math.Exp(0.125)), ms, scale(math.Exp(0.5 * z99))},
-		"exponential": {Latency{Distribution: "exponential", Mean: ms},
+		"exponential": {Latency{Law: &Exponential{Mean: ms}},
 			ms, scale(math.Ln2), scale(math.Log(100))},
-		"exponential, partly fixed": {Latency{Distribution: "exponential", Mean: 3 * ms, Min: ms},
+		"exponential, partly fixed": {Latency{Law: &Exponential{Mean: 3 * ms, Min: ms}},
 			3 * ms, scale(1 + 2*math.Ln2), scale(1 + 2*math.Log(100))},
-		"pareto": {Latency{Distribution: "pareto", Min: ms, Alpha: 3},
+		"pareto": {Latency{Law: &Pareto{Min: ms, Alpha: 3}},
 			scale(1.5), scale(math.Cbrt(2)), scale(math.Cbrt(100))},
 		"quantiles": {
-			Latency{Distribution: "quantiles", Values: []time.Duration{0, ms, 2 * ms, 3 * ms, 103 * ms}},
+			Latency{Law: &Quantiles{Values: []time.Duration{0, ms, 2 * ms, 3 * ms, 103 * ms}}},
 			scale((0.5 + 1.5 + 2.5 + 53) / 4), 2 * ms, scale(3 + 100*0.96)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +217,6 @@ func TestDraw_MatchesTheory(t *testing.T) {
 			at := func(p float64) time.Duration { return test.l.Draw(uint64(p * 0x1p64)) }
 			near("median", at(median), test.median, 1e-9)
 			near("99th percentile", at(p99), test.p99, 1e-9)
-			near("quantile function", test.l.quantile(p99), test.p99, 1e-9)
 
 			// And by luck, through the network.
 			n := Network{Latency: test.l, Unordered: true, Seed: 3}
@@ -243,18 +245,18 @@ func TestDraw_LuckIsFixed(t *testing.T) {
 	}{
 		{Constant(1234567), false, 0x7a61f8202c984cc5},
 		{Uniform(ms, 7*ms), false, 0xc762a21df3e4042a},
-		{Latency{Distribution: "quantiles", Values: []time.Duration{ms, 2 * ms, 3 * ms, 9 * ms}},
+		{Latency{Law: &Quantiles{Values: []time.Duration{ms, 2 * ms, 3 * ms, 9 * ms}}},
 			false, 0xb8ea5544d76a5df9},
-		{Latency{Distribution: "normal", Mean: 5 * ms, Spread: 2 * ms, Min: ms},
+		{Latency{Law: &Normal{Mean: 5 * ms, Sigma: 2 * ms, Min: ms}},
 			true, 0x549e5010857eaf0},
-		{Latency{Distribution: "lognormal", Median: 2 * ms, Sigma: 0.7, Max: 20 * ms},
+		{Latency{Law: &Lognormal{Median: 2 * ms, Sigma: 0.7, Max: 20 * ms}},
 			true, 0x3be37ce485a1fb98},
-		{Latency{Distribution: "exponential", Mean: 3 * ms, Min: ms},
+		{Latency{Law: &Exponential{Mean: 3 * ms, Min: ms}},
 			true, 0xcc6103c861bab1a2},
-		{Latency{Distribution: "pareto", Min: ms, Alpha: 2.5},
+		{Latency{Law: &Pareto{Min: ms, Alpha: 2.5}},
 			true, 0x83feabd53a4f9fb6},
 	} {
-		t.Run(test.l.Distribution, func(t *testing.T) {
+		t.Run(test.l.Distribution(), func(t *testing.T) {
 			t.Parallel()
 			if test.floating && runtime.GOARCH != "amd64" {
 				t.Skipf("floating point of %s", runtime.GOARCH)
@@ -281,24 +283,24 @@ func TestBound(t *testing.T) {
 	}{
 		"constant": {Constant(3 * ms), 3 * ms, true},
 		"uniform":  {Uniform(ms, 5*ms), 5 * ms, true},
-		"quantiles": {Latency{Distribution: "quantiles", Values: []time.Duration{0, ms, 8 * ms}},
+		"quantiles": {Latency{Law: &Quantiles{Values: []time.Duration{0, ms, 8 * ms}}},
 			8 * ms, true},
-		"normal": {Latency{Distribution: "normal", Mean: 10 * ms, Spread: ms},
+		"normal": {Latency{Law: &Normal{Mean: 10 * ms, Sigma: ms}},
 			us(10_000 + 1000*z999), false},
-		"normal, cut off": {Latency{Distribution: "normal", Mean: 10 * ms, Spread: ms, Max: 20 * ms},
+		"normal, cut off": {Latency{Law: &Normal{Mean: 10 * ms, Sigma: ms, Max: 20 * ms}},
 			20 * ms, true},
-		"normal without spread": {Latency{Distribution: "normal", Mean: ms}, ms, true},
-		"lognormal": {Latency{Distribution: "lognormal", Median: ms, Sigma: 0.5},
+		"normal without spread": {Latency{Law: &Normal{Mean: ms}}, ms, true},
+		"lognormal": {Latency{Law: &Lognormal{Median: ms, Sigma: 0.5}},
 			us(1000 * math.Exp(0.5*z999)), false},
-		"lognormal, cut off": {Latency{Distribution: "lognormal", Median: ms, Sigma: 0.5, Max: 9 * ms},
+		"lognormal, cut off": {Latency{Law: &Lognormal{Median: ms, Sigma: 0.5, Max: 9 * ms}},
 			9 * ms, true},
-		"lognormal without sigma": {Latency{Distribution: "lognormal", Median: ms}, ms, true},
-		"exponential": {Latency{Distribution: "exponential", Mean: ms},
+		"lognormal without sigma": {Latency{Law: &Lognormal{Median: ms}}, ms, true},
+		"exponential": {Latency{Law: &Exponential{Mean: ms}},
 			us(1000 * math.Log(1000)), false},
-		"exponential, all fixed": {Latency{Distribution: "exponential", Mean: ms, Min: ms}, ms, true},
-		"exponential, cut off": {Latency{Distribution: "exponential", Mean: ms, Max: 5 * ms},
+		"exponential, all fixed": {Latency{Law: &Exponential{Mean: ms, Min: ms}}, ms, true},
+		"exponential, cut off": {Latency{Law: &Exponential{Mean: ms, Max: 5 * ms}},
 			5 * ms, true},
-		"pareto": {Latency{Distribution: "pareto", Min: ms, Alpha: 2},
+		"pareto": {Latency{Law: &Pareto{Min: ms, Alpha: 2}},
 			us(1000 * math.Sqrt(1000)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,13 +320,13 @@ func TestBound(t *testing.T) {
 func TestLatencyCheck(t *testing.T) {
 	t.Parallel()
 	lognormal := func(median time.Duration, sigma float64) Latency {
-		return Latency{Distribution: "lognormal", Median: median, Sigma: sigma}
+		return Latency{Law: &Lognormal{Median: median, Sigma: sigma}}
 	}
 	pareto := func(least time.Duration, alpha float64) Latency {
-		return Latency{Distribution: "pareto", Min: least, Alpha: alpha}
+		return Latency{Law: &Pareto{Min: least, Alpha: alpha}}
 	}
 	quantiles := func(values ...time.Duration) Latency {
-		return Latency{Distribution: "quantiles", Values: values}
+		return Latency{Law: &Quantiles{Values: values}}
 	}
 	for name, test := range map[string]struct {
 		l    Latency
@@ -337,22 +339,22 @@ func TestLatencyCheck(t *testing.T) {
 		"negative min":         {Uniform(-ms, ms), "-1ms, want a duration from 0"},
 		"too long max":         {Uniform(0, math.MaxInt64), "want a duration from 0"},
 		"negative median":      {lognormal(-ms, 1), "-1ms, want a duration from 0"},
-		"negative spread":      {Latency{Distribution: "normal", Spread: -ms}, "-1ms, want a duration"},
+		"negative spread":      {Latency{Law: &Normal{Sigma: -ms}}, "-1ms, want a duration"},
 		"negative value":       {quantiles(-ms, 0), "-1ms, want a duration from 0"},
 		"too long a value":     {quantiles(0, longest+1), "want a duration from 0"},
 		"uniform, one value":   {Uniform(ms, ms), ""},
 		"uniform, nothing":     {Uniform(0, 0), ""},
 		"uniform, swapped":     {Uniform(2*ms, ms), "max 1ms is below min 2ms"},
 		"uniform, no max":      {Uniform(2*ms, 0), "uniform from 2ms to 0s: max is below min"},
-		"normal":               {Latency{Distribution: "normal", Mean: ms, Spread: ms}, ""},
-		"normal, swapped":      {Latency{Distribution: "normal", Min: 2, Max: 1}, "max 1ns is below"},
+		"normal":               {Latency{Law: &Normal{Mean: ms, Sigma: ms}}, ""},
+		"normal, swapped":      {Latency{Law: &Normal{Min: 2, Max: 1}}, "max 1ns is below"},
 		"lognormal":            {lognormal(ms, 0), ""},
 		"lognormal, no median": {lognormal(0, 1), "want a median above 0"},
 		"lognormal, sigma":     {lognormal(ms, -1), "a sigma from 0 to 10"},
 		"lognormal, wide":      {lognormal(ms, 10.1), "a sigma from 0 to 10"},
 		"lognormal, NaN":       {lognormal(ms, math.NaN()), "a sigma from 0 to 10"},
-		"exponential":          {Latency{Distribution: "exponential", Mean: ms, Min: ms}, ""},
-		"exponential, fixed": {Latency{Distribution: "exponential", Mean: ms, Min: 2 * ms},
+		"exponential":          {Latency{Law: &Exponential{Mean: ms, Min: ms}}, ""},
+		"exponential, fixed": {Latency{Law: &Exponential{Mean: ms, Min: 2 * ms}},
 			"mean 1ms below its fixed part min 2ms"},
 		"pareto":               {pareto(ms, 1000), ""},
 		"pareto, no min":       {pareto(0, 1), "want both above 0"},
@@ -362,9 +364,8 @@ func TestLatencyCheck(t *testing.T) {
 		"quantiles":            {quantiles(0, 0, ms), ""},
 		"quantiles, one":       {quantiles(ms), "want two or more, ascending"},
 		"quantiles, unordered": {quantiles(2*ms, ms), "want two or more, ascending"},
-		"unknown": {Latency{Distribution: "gauss"}, `unknown distribution "gauss" (has: constant, ` +
+		"none": {Latency{}, `unknown distribution "" (has: constant, ` +
 			"uniform, normal, lognormal, exponential, pareto, quantiles, regions, cities, recorded)"},
-		"none": {Latency{}, `unknown distribution ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -376,7 +377,7 @@ func TestLatencyCheck(t *testing.T) {
 func TestDraw_PanicsIfNotChecked(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		const want = `latency: unknown distribution "" was not checked`
+		const want = "latency: no distribution, and it was not checked"
 		if got := fmt.Sprint(recover()); got != want {
 			t.Errorf("panic %q, want %q", got, want)
 		}
@@ -387,32 +388,29 @@ func TestDraw_PanicsIfNotChecked(t *testing.T) {
 // TestDistributions: each is declared in full: what it takes, and what it does.
 func TestDistributions(t *testing.T) {
 	t.Parallel()
-	for _, d := range Distributions {
-		if d.Doc == "" || d.Formula == "" || d.Mean == "" || d.Required < 0 || d.Required > len(d.Keys) {
-			t.Errorf("%s: doc %q, formula %q, mean %q, %d of %v required", d.Name, d.Doc, d.Formula,
-				d.Mean, d.Required, d.KeyNames())
+	for _, d := range Distributions() {
+		if d.Doc == "" || d.Formula == "" || d.Mean == "" || DistributionOf(d.Name) != d {
+			t.Errorf("%s: doc %q, formula %q, mean %q", d.Name, d.Doc, d.Formula, d.Mean)
 		}
-		if ways := given(d.quantile != nil) + given(d.draw != nil) + given(d.trips != nil) + given(d.series); ways != 1 {
-			t.Errorf("%s: %d of quantile, draw, trips and series, want one", d.Name, ways)
-		}
-		if d.Links() == (d.average != nil) {
-			t.Errorf("%s: of links %v, with an average of its own %v", d.Name, d.Links(), d.average != nil)
-		}
-		for _, k := range d.Keys {
-			switch v := k.Of(&Latency{}).(type) {
-			case *time.Duration, *[]time.Duration, *[]string, *[][]time.Duration, *[]Pair:
-			case *float64:
-				if k.Most <= 0 {
-					t.Errorf("%s: %s: from 0 to %v", d.Name, k.Name, k.Most)
-				}
-			default:
-				t.Errorf("%s: %s is a %T, which stands in no experiment file", d.Name, k.Name, v)
+		optional := false
+		for _, p := range d.Law.Params() {
+			if p.Required && optional {
+				t.Errorf("%s: %s is required, and stands behind one that is not", d.Name, p.Name)
 			}
+			if _, number := p.At.(*float64); number && p.Max == nil {
+				t.Errorf("%s: %s has no largest value", d.Name, p.Name)
+			}
+			optional = optional || !p.Required
+		}
+		var l Latency
+		if err := json.Unmarshal(fmt.Appendf(nil, `{"distribution": %q}`, d.Name), &l); err != nil || l.Distribution() != d.Name {
+			t.Errorf("%s became %q: %v", d.Name, l.Distribution(), err)
 		}
 	}
+	if err := json.Unmarshal([]byte(`{"distribution": "gauss"}`), &Latency{}); err == nil {
+		t.Error("an unknown distribution is read")
+	}
 }
-
-func given(is bool) int { return map[bool]int{true: 1}[is] }
 
 // TestLiteral: what an experiment file says of a latency.
 func TestLiteral(t *testing.T) {
@@ -420,13 +418,12 @@ func TestLiteral(t *testing.T) {
 	trips := [][]time.Duration{{0, ms}, {ms, 0}}
 	for want, l := range map[string]Latency{
 		"20ms": Constant(20 * ms),
-		"{distribution: uniform, min: 0s, max: 3ms}":           Uniform(0, 3*ms),
-		"{distribution: normal, mean: 2ms, sigma: 1ms}":        {Distribution: "normal", Mean: 2 * ms, Spread: ms},
-		"{distribution: pareto, min: 1ms, alpha: 2.5}":         {Distribution: "pareto", Min: ms, Alpha: 2.5},
-		"{distribution: quantiles, values: [0s, 1ms]}":         {Distribution: "quantiles", Values: trips[0]},
-		`{distribution: regions, places: ["tokyo", "oregon"]}`: {Distribution: "regions", Places: []string{"tokyo", "oregon"}},
-		`{distribution: regions, places: ["a", "b b"], round_trips: [[0s, 1ms], [1ms, 0s]]}`: {
-			Distribution: "regions", Places: []string{"a", "b b"}, RoundTrips: trips},
+		"{distribution: uniform, min: 0s, max: 3ms}":                                         Uniform(0, 3*ms),
+		"{distribution: normal, mean: 2ms, sigma: 1ms}":                                      {Law: &Normal{Mean: 2 * ms, Sigma: ms}},
+		"{distribution: pareto, min: 1ms, alpha: 2.5}":                                       {Law: &Pareto{Min: ms, Alpha: 2.5}},
+		"{distribution: quantiles, values: [0s, 1ms]}":                                       {Law: &Quantiles{Values: trips[0]}},
+		`{distribution: regions, places: ["tokyo", "oregon"]}`:                               {Law: &Regions{Places: []string{"tokyo", "oregon"}}},
+		`{distribution: regions, places: ["a", "b b"], round_trips: [[0s, 1ms], [1ms, 0s]]}`: {Law: &Regions{Places: []string{"a", "b b"}, RoundTrips: trips}},
 	} {
 		if got := l.Literal(); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -442,15 +439,16 @@ func TestDistributions_AreDefined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range Distributions {
-		var keys string
-		if d.Required > 0 {
-			keys = "`" + strings.Join(d.KeyNames()[:d.Required], "`, `") + "` "
+	for _, d := range Distributions() {
+		var words [2][]string
+		for _, p := range d.Law.Params() {
+			k := map[bool]int{true: 0, false: 1}[p.Required]
+			words[k] = append(words[k], "`"+p.Name+"`")
 		}
-		if more := d.KeyNames()[d.Required:]; len(more) > 0 {
-			keys += "(`" + strings.Join(more, "`, `") + "`)"
+		keys := strings.Join(words[0], ", ")
+		if len(words[1]) > 0 {
+			keys = strings.TrimSpace(keys + " (" + strings.Join(words[1], ", ") + ")")
 		}
-		keys = strings.TrimSpace(keys)
 		row := fmt.Sprintf("| `%s` | %s | %s | %s |", d.Name, keys, d.Formula, d.Mean)
 		if !strings.Contains(string(page), row+"\n") {
 			t.Errorf("docs/methodology.md, Latency: want the row\n%s", row)
@@ -461,13 +459,13 @@ func TestDistributions_AreDefined(t *testing.T) {
 func BenchmarkDraw(b *testing.B) {
 	for _, l := range []Latency{
 		Constant(ms), Uniform(0, ms),
-		{Distribution: "normal", Mean: ms, Spread: ms / 10},
-		{Distribution: "lognormal", Median: ms, Sigma: 0.5},
-		{Distribution: "exponential", Mean: ms},
-		{Distribution: "pareto", Min: ms, Alpha: 2},
-		{Distribution: "quantiles", Values: []time.Duration{0, ms, 2 * ms}},
+		{Law: &Normal{Mean: ms, Sigma: ms / 10}},
+		{Law: &Lognormal{Median: ms, Sigma: 0.5}},
+		{Law: &Exponential{Mean: ms}},
+		{Law: &Pareto{Min: ms, Alpha: 2}},
+		{Law: &Quantiles{Values: []time.Duration{0, ms, 2 * ms}}},
 	} {
-		b.Run(l.Distribution, func(b *testing.B) {
+		b.Run(l.Distribution(), func(b *testing.B) {
 			u := uint64(0)
 			for b.Loop() {
 				u += golden

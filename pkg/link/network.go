@@ -78,7 +78,6 @@ type Flow struct {
 	Sent uint64        // messages handed to the link so far
 	due  time.Duration // of the last copy
 	base uint64
-	kind *Distribution
 
 	*condition // nil: the link is as all are, and stays so
 }
@@ -89,20 +88,20 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	h := Mix(n.Seed ^ 0x636f6e636c617665)
 	h = Mix(h ^ uint64(plane)<<32 ^ uint64(from))
 	h = Mix(h ^ uint64(incarnation)<<32 ^ uint64(to))
-	f := Flow{base: h, kind: n.Latency.kind()}
+	f := Flow{base: h}
 	own := n.own(from, to)
-	apart := f.kind != nil && (f.kind.trips != nil || f.kind.series)
-	if own == nil && !apart && n.Burst == nil && n.Variation == nil && n.Bandwidth == 0 {
+	record, series := n.Latency.Law.(*Recorded)
+	places, apart := n.Latency.Law.(placed)
+	if own == nil && !apart && !series && n.Burst == nil && n.Variation == nil && n.Bandwidth == 0 {
 		return f
 	}
 	f.condition = &condition{bandwidth: n.Bandwidth}
-	if apart && f.kind.trips != nil {
-		f.latency = n.Latency.link(from, to)
-		f.kind = f.latency.kind()
-	} else if apart {
-		f.place = n.Latency.place(n.Seed, from, to)
-		if len(n.Latency.Pairs) > 0 {
-			f.latency = n.Latency.pair(from, to)
+	if apart {
+		f.law = between(places, from, to)
+	} else if series {
+		f.place = record.place(n.Seed, from, to)
+		if len(record.Pairs) > 0 {
+			f.law = record.pair(from, to)
 		}
 	}
 	if n.Burst != nil {
@@ -114,9 +113,9 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	if own != nil {
 		f.loss = own.Loss
 		if own.Latency != nil {
-			f.latency, f.kind = own.Latency, own.Latency.kind()
-			if f.kind.series {
-				f.place = own.Latency.place(n.Seed, from, to)
+			f.law = own.Latency.Law
+			if r, is := f.law.(*Recorded); is {
+				f.place = r.place(n.Seed, from, to)
 			}
 		}
 		if own.Bandwidth != nil {
@@ -172,19 +171,19 @@ const (
 func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Override) Fate {
 	at := f.base + f.Sent*draws*golden
 	f.Sent++
-	latency, kind, loss := &n.Latency, f.kind, n.Loss
+	law, loss := n.Latency.Law, n.Loss
 	left, factor, outage := sent, 1.0, false
 	if f.condition != nil {
 		left, factor = f.leave(sent, bytes), f.factor(n.Variation, sent)
-		if f.latency != nil {
-			latency = f.latency
+		if f.law != nil {
+			law = f.law
 		}
 		if n.Burst != nil {
 			f.bad = n.Burst.next(f.bad, at)
 			loss = n.Burst.loss(f.bad)
 		}
-		if kind.series {
-			latency, kind, outage = f.recorded(latency, sent)
+		if r, is := law.(*Recorded); is {
+			law, outage = f.recorded(r, sent)
 		}
 		if f.loss != nil {
 			loss, outage = *f.loss, false
@@ -192,7 +191,7 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 	}
 	if override != nil {
 		if override.Latency != nil {
-			latency, kind, factor = override.Latency, override.Latency.kind(), 1
+			law, factor = override.Latency.Law, 1
 		}
 		if override.Loss != nil {
 			loss, outage = *override.Loss, false
@@ -202,13 +201,13 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 		loss = 1
 	}
 	fate := Fate{Seq: f.Sent}
-	fate.Due, fate.Held = n.due(f, left+kind.delay(latency, draw(at, drawLatency), factor))
+	fate.Due, fate.Held = n.due(f, left+delayed(law, draw(at, drawLatency), factor))
 	if loss > 0 {
 		fate.Lost = chance(draw(at, drawLoss), loss)
 	}
 	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
 		fate.Duplicated = true
-		fate.CopyDue, fate.CopyHeld = n.due(f, left+kind.delay(latency, draw(at, drawCopyLatency), factor))
+		fate.CopyDue, fate.CopyHeld = n.due(f, left+delayed(law, draw(at, drawCopyLatency), factor))
 		fate.CopyLost = chance(draw(at, drawCopyLoss), loss)
 	}
 	return fate

@@ -97,8 +97,8 @@ func TestSend_DelayIsADelayOfTheDistribution(t *testing.T) {
 		n, sent := anyNetwork(t), anySchedule(t)
 		flow := n.Flow(1, 3, 2, 1)
 		latency := &n.Latency
-		if flow.condition != nil && flow.latency != nil {
-			latency = flow.latency
+		if flow.condition != nil && flow.law != nil {
+			latency = &Latency{flow.law}
 		}
 		least, most := latency.Draw(0), latency.Draw(math.MaxUint64)
 		for i, f := range fates(n, flow, sent) {
@@ -413,13 +413,11 @@ func BenchmarkSend(b *testing.B) {
 		{"uniform", Network{Latency: Uniform(0, time.Millisecond)}},
 		{"uniform, lossy, duplicating",
 			Network{Latency: Uniform(0, time.Millisecond), Loss: 0.01, Duplication: 0.01}},
-		{"lognormal", Network{Latency: Latency{
-			Distribution: "lognormal", Median: time.Millisecond, Sigma: 0.5}}},
-		{"exponential", Network{Latency: Latency{
-			Distribution: "exponential", Mean: time.Millisecond}}},
+		{"lognormal", Network{Latency: Latency{Law: &Lognormal{Median: time.Millisecond, Sigma: 0.5}}}},
+		{"exponential", Network{Latency: Latency{Law: &Exponential{Mean: time.Millisecond}}}},
 		{"uniform, bursts", Network{Latency: Uniform(0, time.Millisecond),
 			Burst: &Burst{Enter: 0.01, Leave: 0.2, Bad: 0.5}}},
-		{"regions", Network{Latency: Latency{Distribution: "regions", Places: Places}}},
+		{"regions", Network{Latency: Latency{Law: &Regions{Places: Places}}}},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			f := test.n.Flow(0, 1, 0, 2)

@@ -140,8 +140,8 @@ func TestSend_AchievesTheLossOfASpell(t *testing.T) {
 func TestSpell_String(t *testing.T) {
 	t.Parallel()
 	slow := Constant(20 * ms)
-	skewed := Latency{Distribution: "lognormal", Median: 2 * ms, Sigma: 0.5, Max: 9 * ms}
-	listed := Latency{Distribution: "quantiles", Values: []time.Duration{0, ms}}
+	skewed := Latency{Law: &Lognormal{Median: 2 * ms, Sigma: 0.5, Max: 9 * ms}}
+	listed := Latency{Law: &Quantiles{Values: []time.Duration{0, ms}}}
 	link := [][2]uint32{{1, 2}}
 	for _, test := range []struct {
 		s    Override
@@ -178,8 +178,8 @@ func TestSpell_SurvivesJSON(t *testing.T) {
 func TestSpellCheck(t *testing.T) {
 	t.Parallel()
 	loss := probability(0.5)
-	slow, wrong := Constant(ms), Latency{Distribution: "pareto"}
-	far := Latency{Distribution: "regions", Places: Places}
+	slow, wrong := Constant(ms), Latency{Law: &Pareto{}}
+	far := Latency{Law: &Regions{Places: Places}}
 	for name, test := range map[string]struct {
 		s    Override
 		want string

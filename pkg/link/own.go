@@ -27,10 +27,11 @@ func (o *Own) Check() error {
 	}
 	if o.Latency != nil {
 		err := o.Latency.CheckSpan()
-		if d := o.Latency.kind(); d != nil && d.series {
+		r, is := o.Latency.Law.(*Recorded)
+		if is {
 			err = o.Latency.Check()
 		}
-		if len(o.Latency.Pairs) > 0 {
+		if is && len(r.Pairs) > 0 {
 			return errors.New("links: a record for each pair is for network.latency alone: want one record")
 		}
 		if err != nil {
@@ -141,14 +142,14 @@ func (n *Network) Bound() (d time.Duration, bounded bool) {
 
 // A condition is what makes a link unlike others, or unlike what it was.
 type condition struct {
-	latency   *Latency // in place of the network's: where the link has one
+	law       Law      // in place of the network's: where the link has one
 	loss      *float64 // likewise
 	bad       bool     // bursts: the state in which the last message met the link
 	bandwidth float64
 	free      time.Duration // when the last message has left
 	pace      pace
 	place     uint64   // in the record, at the start of the trial
-	now       *Latency // the delay of the record at the instant that was asked for last
+	now       constant // the delay of the record at the instant that was asked for last
 }
 
 // leave is when the last byte of a message has left: the link carries one after the other.

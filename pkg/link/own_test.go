@@ -114,7 +114,7 @@ func TestBound_Networks(t *testing.T) {
 
 func TestOwn_Check(t *testing.T) {
 	t.Parallel()
-	ok, bad, far := 0.5, 1.5, Latency{Distribution: "regions", Places: []string{"tokyo"}}
+	ok, bad, far := 0.5, 1.5, Latency{Law: &Regions{Places: []string{"tokyo"}}}
 	link := [][2]uint32{{1, 2}}
 	for want, links := range map[string][]Own{
 		"none is named":         {{Loss: &ok}},

@@ -40,7 +40,7 @@ func TestReadRecord_File(t *testing.T) {
 	if !slices.Equal(gone, want) {
 		t.Errorf("lost %v, want %v", gone, want)
 	}
-	l := Latency{Distribution: "recorded", Every: 200 * ms, Values: got}
+	l := Latency{Law: &Recorded{Every: 200 * ms, Values: got}}
 	if rate := (&Network{Latency: l}).LossRate(); rate != 0.25 {
 		t.Errorf("loss %v, want 0.25", rate)
 	}

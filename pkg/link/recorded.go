@@ -2,10 +2,12 @@ package link
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // MostRecorded bounds a record: it stands whole in the resolved copy of the experiment.
@@ -14,27 +16,60 @@ const MostRecorded = 20_000
 // MostInPairs bounds the records of all pairs together.
 const MostInPairs = 20 * MostRecorded
 
-var recorded = Distribution{
-	Name: "recorded",
-	Doc: "a record of delays and losses (values, a file, or pairs), a new one every so long, and round " +
-		"again after the last; each link begins at a place of its own, and those of pairs at one place",
-	Formula: "values[(place + floor(t / every)) mod k], of k values, for a message sent at t; " +
-		"place is drawn for each link, or for all pairs",
-	Mean:    "that of the values but the losses",
-	Example: "every: 10ms, values: [1ms, 2ms]",
-	Keys:    []Key{keyEvery, keyValues, keyPairs}, Required: 1,
-	check:  (*Latency).checkRecorded,
-	series: true,
+func init() {
+	Register(Distribution{
+		Name: "recorded", Rank: 3,
+		Doc: "a record of delays and losses (values, a file, or pairs), a new one every so long, and round " +
+			"again after the last; each link begins at a place of its own, and those of pairs at one place",
+		Formula: "values[(place + floor(t / every)) mod k], of k values, for a message sent at t; " +
+			"place is drawn for each link, or for all pairs",
+		Mean:    "that of the values but the losses",
+		Example: "every: 10ms, values: [1ms, 2ms]",
+		Law:     &Recorded{},
+	})
+}
+
+// Recorded has Values, one after the other, a new one after Every, and round again; or Pairs, of
+// which each link goes through its own.
+type Recorded struct {
+	Every  time.Duration
+	Values Record
+	Pairs  []Pair // in place of Values
+}
+
+// A Record is delays, and Lost where what is sent is lost.
+type Record []time.Duration
+
+// Literal is the record as a file says it.
+func (r Record) Literal() string {
+	words := make([]string, len(r))
+	for i, d := range r {
+		if words[i] = d.String(); d == Lost {
+			words[i] = LostWord
+		}
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// Params declares the parameters.
+func (l *Recorded) Params() []param.Param {
+	return []param.Param{{Name: "every", At: &l.Every, Required: true},
+		{Name: "values", At: &l.Values}, {Name: "pairs", At: &l.Pairs}}
 }
 
 // A Pair is the record of a link in one direction.
 type Pair struct {
-	From   uint32          `json:"from"`
-	To     uint32          `json:"to"`
-	Values []time.Duration `json:"values"`
+	From   uint32 `json:"from"`
+	To     uint32 `json:"to"`
+	Values Record `json:"values"`
 }
 
-func (l *Latency) checkRecorded() error {
+// Literal is the pair as a file says it.
+func (p Pair) Literal() string {
+	return fmt.Sprintf("{link: [%d, %d], values: %s}", p.From, p.To, p.Values.Literal())
+}
+
+func (l *Recorded) check() error {
 	if l.Every < time.Millisecond {
 		return fmt.Errorf("latency: recorded: every %v, want 1ms or more", l.Every)
 	}
@@ -64,6 +99,11 @@ func (l *Latency) checkRecorded() error {
 }
 
 func checkValues(of string, values []time.Duration) error {
+	if err := inBounds(slices.DeleteFunc(slices.Clone(values), func(d time.Duration) bool {
+		return d == Lost
+	})); err != nil {
+		return err
+	}
 	if len(values) == 0 || len(values) > MostRecorded {
 		return fmt.Errorf("latency: recorded:%s %d values, want 1 to %d of them, or a file", of, len(values),
 			MostRecorded)
@@ -76,12 +116,13 @@ func checkValues(of string, values []time.Duration) error {
 
 // Covers says which link between the processes 1 to n the pairs of l leave out; nil if none.
 func (l *Latency) Covers(n int) error {
-	if len(l.Pairs) == 0 {
+	r, _ := l.Law.(*Recorded)
+	if r == nil || len(r.Pairs) == 0 {
 		return nil
 	}
 	has := map[[2]uint32]bool{}
-	for i := range l.Pairs {
-		has[[2]uint32{l.Pairs[i].From, l.Pairs[i].To}] = true
+	for _, p := range r.Pairs {
+		has[[2]uint32{p.From, p.To}] = true
 	}
 	for from := uint32(1); from <= uint32(n); from++ {
 		for to := uint32(1); to <= uint32(n); to++ {
@@ -95,19 +136,19 @@ func (l *Latency) Covers(n int) error {
 }
 
 // pair is the record of a link; of one without a record, any.
-func (l *Latency) pair(from, to uint32) *Latency {
+func (l *Recorded) pair(from, to uint32) *Recorded {
 	i := slices.IndexFunc(l.Pairs, func(p Pair) bool { return p.From == from && p.To == to })
 	return l.alone(max(i, 0))
 }
 
 // alone is the i-th pair as a record of one link.
-func (l *Latency) alone(i int) *Latency {
-	return &Latency{Distribution: recorded.Name, Every: l.Every, Values: l.Pairs[i].Values}
+func (l *Recorded) alone(i int) *Recorded {
+	return &Recorded{Every: l.Every, Values: l.Pairs[i].Values}
 }
 
 // place is where in the record a link begins: those of pairs, which were recorded together, all
 // at one place of the shortest.
-func (l *Latency) place(seed uint64, from, to uint32) uint64 {
+func (l *Recorded) place(seed uint64, from, to uint32) uint64 {
 	places := len(l.Values)
 	if len(l.Pairs) > 0 {
 		from, to, places = 0, 0, MostRecorded
@@ -122,17 +163,23 @@ func (l *Latency) place(seed uint64, from, to uint32) uint64 {
 
 // recorded is the delay of the link at an instant, as a constant, and whether what is sent then is
 // lost.
-func (c *condition) recorded(l *Latency, at time.Duration) (*Latency, *Distribution, bool) {
+func (c *condition) recorded(l *Recorded, at time.Duration) (now Law, lost bool) {
 	k := (c.place + uint64(at/l.Every)) % uint64(len(l.Values))
-	if c.now == nil {
-		c.now = new(Latency)
-	}
-	*c.now = Constant(max(l.Values[k], 0))
-	return c.now, &constant, l.Values[k] == Lost
+	c.now.Mean = max(l.Values[k], 0)
+	return &c.now, l.Values[k] == Lost
 }
 
-// overRecord is the mean of the delays of the record, or of all pairs.
-func (l *Latency) overRecord() time.Duration {
+func (l *Recorded) delay(uint64) time.Duration { panic(ofLinks) }
+
+func (l *Recorded) bound() (d time.Duration, bounded bool) {
+	for _, values := range l.records() {
+		d = max(d, slices.Max(values))
+	}
+	return d, true
+}
+
+// average is the mean of the delays of the record, or of all pairs.
+func (l *Recorded) average() float64 {
 	sum, n := 0.0, 0
 	for _, values := range l.records() {
 		for _, d := range values {
@@ -142,13 +189,13 @@ func (l *Latency) overRecord() time.Duration {
 			}
 		}
 	}
-	return time.Duration(math.Round(sum / float64(n)))
+	return sum / float64(n)
 }
 
 // records are that of all links, or those of the pairs.
-func (l *Latency) records() (out [][]time.Duration) {
+func (l *Recorded) records() (out []Record) {
 	if len(l.Pairs) == 0 {
-		return [][]time.Duration{l.Values}
+		return []Record{l.Values}
 	}
 	for i := range l.Pairs {
 		out = append(out, l.Pairs[i].Values)
@@ -159,11 +206,11 @@ func (l *Latency) records() (out [][]time.Duration) {
 // lossRate is the share of the time in which a link loses what is sent, mean over the pairs; 0 of
 // what is no record.
 func (l *Latency) lossRate() float64 {
-	d := l.kind()
-	if d == nil || !d.series {
+	r, is := l.Law.(*Recorded)
+	if !is {
 		return 0
 	}
-	sum, records := 0.0, l.records()
+	sum, records := 0.0, r.records()
 	for _, values := range records {
 		lost := 0
 		for _, d := range values {

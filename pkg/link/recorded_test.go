@@ -12,8 +12,8 @@ import (
 // and round again; both planes and every incarnation meet the same.
 func TestSend_Recorded(t *testing.T) {
 	t.Parallel()
-	l := Latency{Distribution: "recorded", Every: 10 * ms, Values: []time.Duration{ms, 4 * ms, 2 * ms, 3 * ms}}
-	n := Network{Latency: l, Unordered: true, Seed: 5}
+	l := &Recorded{Every: 10 * ms, Values: []time.Duration{ms, 4 * ms, 2 * ms, 3 * ms}}
+	n := Network{Latency: Latency{l}, Unordered: true, Seed: 5}
 	if err := n.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func TestSend_Recorded(t *testing.T) {
 	if d, bounded := n.Bound(); d != 4*ms || !bounded {
 		t.Errorf("bound %v, %v", d, bounded)
 	}
-	if mean := n.Means()(1, 2); mean != 2500*us || l.Average() != mean {
-		t.Errorf("mean %v, %v, want 2.5ms", mean, l.Average())
+	if mean := n.Means()(1, 2); mean != 2500*us || n.Latency.Average() != mean {
+		t.Errorf("mean %v, %v, want 2.5ms", mean, n.Latency.Average())
 	}
 	slow := Constant(70 * ms)
 	f := n.Flow(0, 1, 0, 2)
@@ -57,7 +57,7 @@ func TestSend_Recorded(t *testing.T) {
 // unless the link or a fault has a loss of its own. Losses move no other draw.
 func TestSend_RecordedLoss(t *testing.T) {
 	t.Parallel()
-	l := Latency{Distribution: "recorded", Every: 10 * ms, Values: []time.Duration{ms, Lost, Lost, 3 * ms}}
+	l := Latency{Law: &Recorded{Every: 10 * ms, Values: []time.Duration{ms, Lost, Lost, 3 * ms}}}
 	n := Network{Latency: l, Unordered: true, Duplication: 0.5, Seed: 5}
 	if err := n.Check(); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestSend_RecordedLoss(t *testing.T) {
 // TestSend_RecordedLink: a link may have a record of its own.
 func TestSend_RecordedLink(t *testing.T) {
 	t.Parallel()
-	l := Latency{Distribution: "recorded", Every: 10 * ms, Values: []time.Duration{5 * ms, Lost}}
+	l := Latency{Law: &Recorded{Every: 10 * ms, Values: []time.Duration{5 * ms, Lost}}}
 	n := Network{Latency: Constant(ms), Links: []Own{{Links: [][2]uint32{{1, 2}}, Latency: &l}}, Seed: 3}
 	if err := n.Check(); err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestSend_RecordedLink(t *testing.T) {
 	if lost != 5 {
 		t.Errorf("%d of 10 lost", lost)
 	}
-	l.Pairs, l.Values = []Pair{{1, 2, l.Values}}, nil
+	l.Law = &Recorded{Every: 10 * ms, Pairs: []Pair{{1, 2, Record{5 * ms, Lost}}}}
 	wantError(t, n.Check(), "a record for each pair is for network.latency alone")
 }
 
@@ -159,8 +159,8 @@ func TestSend_RecordedLink(t *testing.T) {
 func TestSend_Pairs(t *testing.T) {
 	t.Parallel()
 	values := func(d time.Duration) []time.Duration { return []time.Duration{d, d, Lost, d, d + ms, d} }
-	l := Latency{Distribution: "recorded", Every: 10 * ms, Pairs: []Pair{{1, 2, values(ms)}, {2, 1, values(2 * ms)},
-		{1, 3, values(3 * ms)[:4]}, {3, 1, values(4 * ms)}, {2, 3, values(5 * ms)}, {3, 2, values(6 * ms)}}}
+	l := Latency{Law: &Recorded{Every: 10 * ms, Pairs: []Pair{{1, 2, values(ms)}, {2, 1, values(2 * ms)},
+		{1, 3, values(3 * ms)[:4]}, {3, 1, values(4 * ms)}, {2, 3, values(5 * ms)}, {3, 2, values(6 * ms)}}}}
 	begun := map[int]bool{}
 	for seed := range uint64(40) {
 		n := Network{Latency: l, Seed: seed}
@@ -168,7 +168,7 @@ func TestSend_Pairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := -1
-		for _, p := range l.Pairs {
+		for _, p := range l.Law.(*Recorded).Pairs {
 			if len(p.Values) < 6 {
 				continue
 			}
@@ -208,13 +208,13 @@ func TestSend_Pairs(t *testing.T) {
 
 func TestRecorded_Check(t *testing.T) {
 	t.Parallel()
-	wantError(t, (&Latency{Distribution: "recorded", Every: ms}).Check(), "want 1 to 20000")
-	wantError(t, (&Latency{Distribution: "recorded", Values: []time.Duration{ms}}).Check(), "want 1ms or more")
-	all := Latency{Distribution: "recorded", Every: ms, Values: []time.Duration{Lost, Lost}}
+	wantError(t, (&Latency{Law: &Recorded{Every: ms}}).Check(), "want 1 to 20000")
+	wantError(t, (&Latency{Law: &Recorded{Values: []time.Duration{ms}}}).Check(), "want 1ms or more")
+	all := Latency{Law: &Recorded{Every: ms, Values: []time.Duration{Lost, Lost}}}
 	wantError(t, all.Check(), "all of it is lost, want a delay")
-	all = Latency{Distribution: "recorded", Every: ms, Values: []time.Duration{ms, -2}}
+	all = Latency{Law: &Recorded{Every: ms, Values: []time.Duration{ms, -2}}}
 	wantError(t, all.Check(), "want a duration")
-	wantError(t, (&Latency{Distribution: "quantiles", Values: []time.Duration{Lost, ms}}).Check(), "want a duration")
+	wantError(t, (&Latency{Law: &Quantiles{Values: []time.Duration{Lost, ms}}}).Check(), "want a duration")
 	for text, pairs := range map[string][]Pair{
 		"pair [1, 1]: want two processes":            {{1, 1, []time.Duration{ms}}},
 		"pair [0, 1]: want two processes":            {{0, 1, []time.Duration{ms}}},
@@ -222,11 +222,11 @@ func TestRecorded_Check(t *testing.T) {
 		"pair [1, 2]: 0 values":                      {{1, 2, nil}},
 		"more than 400000 values in all pairs":       many(21),
 	} {
-		wantError(t, (&Latency{Distribution: "recorded", Every: ms, Pairs: pairs}).Check(), text)
+		wantError(t, (&Latency{Law: &Recorded{Every: ms, Pairs: pairs}}).Check(), text)
 	}
-	both := Latency{Distribution: "recorded", Every: ms, Values: all.Values[:1], Pairs: []Pair{{1, 2, all.Values[:1]}}}
+	both := Latency{Law: &Recorded{Every: ms, Values: Record{ms}, Pairs: []Pair{{1, 2, Record{ms}}}}}
 	wantError(t, both.Check(), "values and pairs: want one of them")
-	inside := Latency{Distribution: "recorded", Every: ms, Values: []time.Duration{ms}}
+	inside := Latency{Law: &Recorded{Every: ms, Values: []time.Duration{ms}}}
 	wantError(t, inside.CheckSpan(), "depends on no link")
 }
 

@@ -6,7 +6,37 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/param"
 )
+
+func init() {
+	Register(Distribution{
+		Name: "regions", Rank: 1,
+		Doc: "half the round trip between two places: measured (" + strings.Join(Places, ", ") +
+			") or given by round_trips, a row each; process i is in the i-th, and round again; " +
+			"sigma spreads it",
+		Formula: "(round trip / 2) e^(sigma z(p)) of each link",
+		Mean:    "over the links between different places, one process in each",
+		Example: "places: [ireland, oregon]",
+		Law:     &Regions{},
+	})
+}
+
+// Regions is half of the round trip that the places of two processes have between them, times a
+// lognormal factor of median 1 and Sigma if that is set. RoundTrips are from each of Places to each,
+// in place of the measured ones.
+type Regions struct {
+	Places     []string // of process 1, 2, ..., and round again
+	Sigma      float64
+	RoundTrips [][]time.Duration
+}
+
+// Params declares the parameters.
+func (l *Regions) Params() []param.Param {
+	return []param.Param{{Name: "places", At: &l.Places, Unit: "the name of a place", Required: true},
+		{Name: "sigma", At: &l.Sigma, Max: mostSigma}, {Name: "round_trips", At: &l.RoundTrips}}
+}
 
 // Places are those of which the round trips are built in: regions of Amazon EC2.
 var Places = []string{
@@ -30,12 +60,11 @@ var measured = [][]float64{
 	{186.9, 234.4, 253.5, 90.6, 234.1, 243.1, 362.8, 0.55},
 }
 
-// checkRegions says what is wrong with l, which is of regions; nil if nothing is.
-func (l *Latency) checkRegions() error {
+func (l *Regions) check() error {
 	if len(l.Places) == 0 {
 		return fmt.Errorf("latency: regions without places: want the place of each process in turn")
 	}
-	if err := l.checkSigma(); err != nil {
+	if err := checkSigma("regions", l.Sigma); err != nil {
 		return err
 	}
 	if l.RoundTrips != nil {
@@ -50,14 +79,14 @@ func (l *Latency) checkRegions() error {
 	return nil
 }
 
-func (l *Latency) checkSigma() error {
-	if !(l.Sigma >= 0 && l.Sigma <= keySigma.Most) {
-		return fmt.Errorf("latency: %s with sigma %v: want 0 to %v", l.Distribution, l.Sigma, keySigma.Most)
+func checkSigma(of string, sigma float64) error {
+	if !(sigma >= 0 && sigma <= mostSigma) {
+		return fmt.Errorf("latency: %s with sigma %v: want 0 to %v", of, sigma, mostSigma)
 	}
 	return nil
 }
 
-func (l *Latency) checkRoundTrips() error {
+func (l *Regions) checkRoundTrips() error {
 	if len(l.RoundTrips) != len(l.Places) {
 		return fmt.Errorf("latency: %d rows of round_trips for %d places: want one each",
 			len(l.RoundTrips), len(l.Places))
@@ -77,8 +106,7 @@ func (l *Latency) checkRoundTrips() error {
 	return nil
 }
 
-// regionTrips are the round trips from the p-th to the q-th of l.Places.
-func (l *Latency) regionTrips() (places int, trip func(p, q int) time.Duration) {
+func (l *Regions) trips() (places int, trip func(p, q int) time.Duration) {
 	if l.RoundTrips != nil {
 		return len(l.Places), func(p, q int) time.Duration { return l.RoundTrips[p][q] }
 	}
@@ -88,49 +116,69 @@ func (l *Latency) regionTrips() (places int, trip func(p, q int) time.Duration) 
 	}
 }
 
-// link is the latency of the link between two processes, l being of links.
+func (l *Regions) named() []string              { return l.Places }
+func (l *Regions) spread() float64              { return l.Sigma }
+func (l *Regions) delay(uint64) time.Duration   { panic(ofLinks) }
+func (l *Regions) average() float64             { return overPlaces(l) }
+func (l *Regions) bound() (time.Duration, bool) { return farthest(l).bound() }
+
+// ofLinks is what a law panics with that is of links, and was asked for a delay that is of none.
+const ofLinks = "latency: of links, and this is none: it was not checked"
+
+// Places are those of process 1, 2, ..., and round again; nil: it is not of places with names.
+func (l *Latency) Places() []string {
+	if law, is := l.Law.(placed); is {
+		return law.named()
+	}
+	return nil
+}
+
+// between is the law of the link between two processes, l being of links.
 // Process 1 is in the first of the places, process 2 in the second, and after the last
 // it begins again.
-func (l *Latency) link(from, to uint32) *Latency {
-	places, trip := l.checked().trips(l)
+func between(l placed, from, to uint32) Law {
+	places, trip := l.trips()
 	n := uint32(places)
-	return l.half(trip(int((from-1)%n), int((to-1)%n)))
+	return half(l, trip(int((from-1)%n), int((to-1)%n)))
 }
 
-// half is the latency of a link with such a round trip: half of it, or spread around that
-// by Sigma.
-func (l *Latency) half(trip time.Duration) *Latency {
-	if l.Sigma == 0 {
-		return &Latency{Distribution: constant.Name, Mean: trip / 2}
+// half is the law of a link with such a round trip: half of it, or spread around that.
+func half(l placed, trip time.Duration) Law {
+	if sigma := l.spread(); sigma != 0 {
+		return &Lognormal{Median: trip / 2, Sigma: sigma}
 	}
-	return &Latency{Distribution: lognormal.Name, Median: trip / 2, Sigma: l.Sigma}
+	return &constant{Mean: trip / 2}
 }
 
-// farthest is the latency of the longest link.
-func (l *Latency) farthest() *Latency {
-	places, trip := l.checked().trips(l)
+// farthest is the law of the longest link.
+func farthest(l placed) Law {
+	places, trip := l.trips()
 	longest := trip(0, 0)
 	for p := range places {
 		for q := range places {
 			longest = max(longest, trip(p, q))
 		}
 	}
-	return l.half(longest)
+	return half(l, longest)
 }
 
 // overPlaces is the mean over the links, one process being in each of the places.
-func (l *Latency) overPlaces() time.Duration {
-	n, trip := l.checked().trips(l)
+func overPlaces(l placed) float64 {
+	n, trip := l.trips()
+	average := func(p, q int) time.Duration {
+		link := Latency{half(l, trip(p, q))}
+		return link.Average()
+	}
 	if n == 1 {
-		return l.half(trip(0, 0)).Average()
+		return float64(average(0, 0))
 	}
 	var sum time.Duration
 	for p := range n {
 		for q := range n {
 			if p != q {
-				sum += l.half(trip(p, q)).Average()
+				sum += average(p, q)
 			}
 		}
 	}
-	return sum / time.Duration(n*(n-1))
+	return float64(sum / time.Duration(n*(n-1)))
 }

@@ -13,13 +13,13 @@ import (
 
 // anyRegions is a latency by measured round trips or by its own.
 func anyRegions(t *rapid.T) Latency {
-	l := Latency{Distribution: "regions"}
+	l := &Regions{}
 	if rapid.Bool().Draw(t, "jitter") {
 		l.Sigma = rapid.Float64Range(0, 10).Draw(t, "sigma")
 	}
 	if rapid.Bool().Draw(t, "measured") {
 		l.Places = rapid.SliceOfN(rapid.SampledFrom(Places), 1, 9).Draw(t, "places")
-		return l
+		return Latency{l}
 	}
 	l.Places = rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "places")
 	for p := range l.Places {
@@ -33,7 +33,7 @@ func anyRegions(t *rapid.T) Latency {
 		}
 		l.RoundTrips = append(l.RoundTrips, row)
 	}
-	return l
+	return Latency{l}
 }
 
 // TestMeasured_IsATable: who copies one by hand makes mistakes.
@@ -63,11 +63,9 @@ func TestMeasured_IsATable(t *testing.T) {
 
 func TestFlow_HasTheLatencyOfItsPlaces(t *testing.T) {
 	t.Parallel()
-	own := Latency{
-		Distribution: "regions", Places: []string{"here", "there"},
-		RoundTrips: [][]time.Duration{{ms, 10 * ms}, {20 * ms, 3 * ms}},
-	}
-	known := Latency{Distribution: "regions", Places: []string{"virginia", "tokyo", "virginia"}}
+	own := Latency{Law: &Regions{Places: []string{"here", "there"},
+		RoundTrips: [][]time.Duration{{ms, 10 * ms}, {20 * ms, 3 * ms}}}}
+	known := Latency{Law: &Regions{Places: []string{"virginia", "tokyo", "virginia"}}}
 	for _, test := range []struct {
 		l        Latency
 		from, to uint32
@@ -85,7 +83,7 @@ func TestFlow_HasTheLatencyOfItsPlaces(t *testing.T) {
 		}
 		f := n.Flow(0, test.from, 0, test.to)
 		if got := n.Send(&f, 0, 0, nil).Due; got != test.want {
-			t.Errorf("%v: %d to %d takes %v, want %v", test.l.Places, test.from, test.to, got, test.want)
+			t.Errorf("%v: %d to %d takes %v, want %v", test.l.Places(), test.from, test.to, got, test.want)
 		}
 	}
 }
@@ -93,7 +91,7 @@ func TestFlow_HasTheLatencyOfItsPlaces(t *testing.T) {
 // TestRegions_JitterHasMedianOne: what is far stays far, and varies in proportion.
 func TestRegions_JitterHasMedianOne(t *testing.T) {
 	t.Parallel()
-	l := Latency{Distribution: "regions", Places: []string{"oregon", "singapore"}, Sigma: 0.2}
+	l := Latency{Law: &Regions{Places: []string{"oregon", "singapore"}, Sigma: 0.2}}
 	n := Network{Latency: l, Unordered: true, Seed: 1}
 	f := n.Flow(0, 1, 0, 2)
 	const count = 50_001
@@ -120,11 +118,9 @@ func TestRegions_JitterHasMedianOne(t *testing.T) {
 func TestRegions_BoundAndAverage(t *testing.T) {
 	t.Parallel()
 	const us = time.Microsecond
-	places := func(names ...string) Latency { return Latency{Distribution: "regions", Places: names} }
-	own := places("a", "b")
-	own.RoundTrips = [][]time.Duration{{ms, 10 * ms}, {20 * ms, 30 * ms}}
-	jitter := places("california", "oregon")
-	jitter.Sigma = 0.5
+	places := func(names ...string) Latency { return Latency{Law: &Regions{Places: names}} }
+	own := Latency{&Regions{Places: []string{"a", "b"}, RoundTrips: [][]time.Duration{{ms, 10 * ms}, {20 * ms, 30 * ms}}}}
+	jitter := Latency{&Regions{Places: []string{"california", "oregon"}, Sigma: 0.5}}
 	for name, test := range map[string]struct {
 		l              Latency
 		bound, average time.Duration
@@ -157,11 +153,11 @@ func TestRegions_BoundHolds(t *testing.T) {
 		l := anyRegions(t)
 		n := Network{Latency: l}
 		bound, bounded := l.Bound()
-		if l.Sigma == 0 && !bounded {
+		if l.Law.(*Regions).Sigma == 0 && !bounded {
 			t.Fatalf("%+v is not bounded", l)
 		}
 		f := n.Flow(0, rapid.Uint32().Draw(t, "from"), 0, rapid.Uint32().Draw(t, "to"))
-		if got, _ := f.latency.Bound(); got > bound {
+		if got, _ := f.law.bound(); got > bound {
 			t.Fatalf("a link of %+v takes up to %v, beyond %v", l, got, bound)
 		}
 	})
@@ -185,7 +181,7 @@ func TestRegions_SurvivesJSON(t *testing.T) {
 func TestRegionsCheck(t *testing.T) {
 	t.Parallel()
 	own := func(places []string, trips ...[]time.Duration) Latency {
-		return Latency{Distribution: "regions", Places: places, RoundTrips: trips}
+		return Latency{Law: &Regions{Places: places, RoundTrips: trips}}
 	}
 	two := []string{"a", "b"}
 	for name, test := range map[string]struct {
@@ -202,8 +198,8 @@ func TestRegionsCheck(t *testing.T) {
 			`round trip from "b" to "a": 0s, want a duration above 0`},
 		"negative": {own(two, []time.Duration{-1, 1}, []time.Duration{1, 0}), `from "a" to "a": -1ns`},
 		"too long": {own(two, []time.Duration{0, longest + 1}, []time.Duration{1, 0}), "at most 24h"},
-		"sigma":    {Latency{Distribution: "regions", Places: Places, Sigma: -1}, "sigma -1: want 0 to 10"},
-		"NaN":      {Latency{Distribution: "regions", Places: Places, Sigma: math.NaN()}, "sigma NaN"},
+		"sigma":    {Latency{Law: &Regions{Places: Places, Sigma: -1}}, "sigma -1: want 0 to 10"},
+		"NaN":      {Latency{Law: &Regions{Places: Places, Sigma: math.NaN()}}, "sigma NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,7 @@ func TestDeclared(t *testing.T) {
 		all = append(all, declared{"detector " + k.Name, "problem: election, algorithms: [bully], scenario: {kind: " +
 			scenario + "}, detector: {kind: " + k.Name + "}"})
 	}
-	for _, d := range link.Distributions {
+	for _, d := range link.Distributions() {
 		all = append(all, declared{"distribution " + d.Name, "problem: election, algorithms: [bully], " +
 			"scenario: {kind: cold-start}, network: {latency: {distribution: " + d.Name + ", " + d.Example + "}}"})
 	}

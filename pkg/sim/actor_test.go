@@ -91,10 +91,10 @@ func init() {
 }
 
 func plan(id string, n int, sc harness.Scenario, params map[string]any) *harness.Plan {
-	if sc.Hold.Distribution == "" {
+	if sc.Hold.Law == nil {
 		sc.Hold = link.Constant(ms)
 	}
-	if sc.Think.Distribution == "" {
+	if sc.Think.Law == nil {
 		sc.Think = link.Constant(ms)
 	}
 	return &harness.Plan{

@@ -60,7 +60,7 @@ func gossipSetup(tb testing.TB, nodes int, limit time.Duration) *harness.Setup {
 		Shape:    algo.Shape{Kind: "complete"},
 		Network:  link.Network{Latency: link.Uniform(time.Millisecond, 2*time.Millisecond), Loss: 1e-9},
 		Scenario: harness.Scenario{Kind: harness.ColdStart},
-		Detector: harness.Detector{Kind: "none"}, Seed: 1, TimeLimit: limit, InModel: true,
+		Detector: harness.NoDetector(), Seed: 1, TimeLimit: limit, InModel: true,
 	}
 	s, err := p.Setup()
 	if err != nil {

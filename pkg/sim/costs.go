@@ -120,7 +120,7 @@ func (s *simulation) dispatch() {
 
 // draw is one of l, or none.
 func (w *worker) draw(l *link.Latency) time.Duration {
-	if l.Distribution == "" {
+	if l.Law == nil {
 		return 0
 	}
 	w.luck = link.Mix(w.luck)

@@ -32,7 +32,7 @@ func busy(tb rapid.TB, id string) *harness.Plan {
 	p := plan(id, 6, harness.Scenario{Kind: harness.Script}, nil)
 	p.Network.Latency = link.Uniform(ms/2, 2*ms)
 	p.Leader = 6
-	p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+	p.Detector = harness.PerfectDetector(10 * ms)
 	if id == "mutex/naimi-trehel" {
 		p.Scenario = harness.Scenario{Kind: harness.Closed, Requests: 60, Think: link.Constant(3 * ms),
 			Hold: link.Constant(ms)}
@@ -50,10 +50,10 @@ func busy(tb rapid.TB, id string) *harness.Plan {
 func anyLatency(t *rapid.T) link.Latency {
 	return rapid.SampledFrom([]link.Latency{
 		link.Constant(ms), link.Constant(0), link.Uniform(0, 3*ms), link.Uniform(ms/10, 10*ms),
-		{Distribution: "exponential", Mean: 2 * ms, Min: ms},
-		{Distribution: "normal", Mean: ms, Spread: ms},
-		{Distribution: "lognormal", Median: ms, Sigma: 1}, {Distribution: "pareto", Min: ms, Alpha: 1.5},
-		{Distribution: "quantiles", Values: []time.Duration{0, ms, ms, 20 * ms}},
+		{Law: &link.Exponential{Mean: 2 * ms, Min: ms}},
+		{Law: &link.Normal{Mean: ms, Sigma: ms}},
+		{Law: &link.Lognormal{Median: ms, Sigma: 1}}, {Law: &link.Pareto{Min: ms, Alpha: 1.5}},
+		{Law: &link.Quantiles{Values: []time.Duration{0, ms, ms, 20 * ms}}},
 	}).Draw(t, "latency")
 }
 
@@ -70,8 +70,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 		Unordered:   rapid.Bool().Draw(t, "unordered"),
 	}
 	p.Detector = rapid.SampledFrom([]harness.Detector{
-		{Kind: "none"}, {Kind: "perfect", Delay: 5 * ms},
-		{Kind: "heartbeat", Interval: 10 * ms, Timeout: 30 * ms},
+		harness.NoDetector(), harness.PerfectDetector(5 * ms), harness.HeartbeatDetector(10*ms, 30*ms),
 	}).Draw(t, "detector")
 	work := []string{harness.DoElect, harness.DoSuspect}
 	if id == "mutex/naimi-trehel" {
@@ -105,7 +104,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 			Processors: rapid.IntRange(1, 3).Draw(t, "processors"), Wake: link.Uniform(0, ms/10),
 			Receive: span("receive"), Send: span("send"), Byte: span("byte"), Timer: span("timer"),
 			Relay: span("relay"), Rest: span("rest"), Transit: span("transit"),
-			Save: link.Latency{Distribution: "exponential", Mean: ms},
+			Save: link.Latency{Law: &link.Exponential{Mean: ms}},
 		}
 	}
 	for q := range n - 1 {

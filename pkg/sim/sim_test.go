@@ -28,7 +28,7 @@ func TestOrderOfOneInstant(t *testing.T) {
 		}
 	}
 	_, list := script(t, 6, f, func(p *harness.Plan) {
-		p.Detector = harness.Detector{Kind: "perfect", Delay: ms}
+		p.Detector = harness.PerfectDetector(ms)
 	},
 		harness.Event{At: 2 * ms, Do: "invite", Node: 5, Target: 1},
 		harness.Event{At: 2 * ms, Do: harness.DoElect, Node: 4},
@@ -474,12 +474,11 @@ func TestScriptWithDetector(t *testing.T) {
 			t.Parallel()
 			end, list := script(t, 3, f, func(p *harness.Plan) {
 				p.Leader = 3
-				p.Detector = harness.Detector{Kind: kind}
 				switch kind {
 				case "perfect":
-					p.Detector.Delay = 10 * ms
+					p.Detector = harness.PerfectDetector(10 * ms)
 				case "heartbeat":
-					p.Detector.Interval, p.Detector.Timeout = 20*ms, 50*ms
+					p.Detector = harness.HeartbeatDetector(20*ms, 50*ms)
 				}
 			}, harness.Event{Do: harness.DoCrash, Node: 3})
 			want := 2

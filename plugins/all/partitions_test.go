@@ -115,11 +115,9 @@ func partitioned(t *testing.T, id string, seed uint64, params map[string]any) ha
 	p.Seed = seed
 	p.Network.Latency = link.Uniform(0, 10*time.Millisecond)
 	if a, _ := algo.Lookup(id); a.Spec.Needs.Detector == algo.NoDetector {
-		p.Detector = harness.Detector{Kind: "none"}
+		p.Detector = harness.NoDetector()
 	} else {
-		p.Detector = harness.Detector{
-			Kind: "heartbeat", Interval: 10 * time.Millisecond, Timeout: 40 * time.Millisecond,
-		}
+		p.Detector = harness.HeartbeatDetector(10*time.Millisecond, 40*time.Millisecond)
 	}
 	shapes := fault.Shapes
 	for range 1 + rng.IntN(3) {

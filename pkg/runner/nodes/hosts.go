@@ -108,7 +108,7 @@ func parseHosts(path string, data []byte) (*Hosts, error) {
 	leaves := l.Merged()
 	l.Schema.Leaves(func(key string, f *config.Field) {
 		if v := leaves[key]; v != nil && v.Value != nil {
-			f.Of.Set(v.Value)
+			config.Of(f).Set(v.Value)
 		}
 	})
 	if err := l.Err(); err != nil {

@@ -83,7 +83,7 @@ func hostsOf(s queue.Server, e *experiment.Experiment, list []queue.Status, note
 	*Hosts, error) {
 	regions := e.Cells[0].Plan.Hosts == nil
 	for i := range e.Cells {
-		regions = regions && len(e.Cells[i].Plan.Network.Latency.Places) > 0
+		regions = regions && len(e.Cells[i].Plan.Network.Latency.Places()) > 0
 	}
 	var text strings.Builder
 	text.WriteString("hosts:\n")

@@ -338,7 +338,7 @@ func TestFormerLife(t *testing.T) {
 		},
 	}.Plan(t, id)
 	p.Network.Latency = link.Constant(50 * ms)
-	p.Detector = harness.Detector{Kind: "heartbeat", Interval: 100 * ms, Timeout: 200 * ms}
+	p.Detector = harness.HeartbeatDetector(100*ms, 200*ms)
 	for seed := range uint64(50) { // the phases of the heartbeats
 		p.Seed = seed
 		o, err := algotest.Simulate(p)

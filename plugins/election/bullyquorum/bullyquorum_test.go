@@ -63,7 +63,7 @@ func kinds(o algotest.Outcome) map[string]int64 {
 	return out
 }
 
-func detect(p *harness.Plan) { p.Detector = harness.Detector{Kind: "perfect", Delay: 5 * ms} }
+func detect(p *harness.Plan) { p.Detector = harness.PerfectDetector(5 * ms) }
 
 // TestCounts: all m = N-1 others notice the crash at once.
 func TestCounts(t *testing.T) {

@@ -42,7 +42,7 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	return algotest.MustSimulate(t, p)
 }
 
-func detect(p *harness.Plan) { p.Detector = harness.Detector{Kind: "perfect", Delay: 5 * ms} }
+func detect(p *harness.Plan) { p.Detector = harness.PerfectDetector(5 * ms) }
 
 // named is whom each process names in the end.
 func named(o algotest.Outcome) string {
@@ -215,7 +215,7 @@ func TestPartition(t *testing.T) {
 	for _, until := range []time.Duration{399 * ms, 800 * ms} {
 		o := run(t, 6, func(p *harness.Plan) {
 			p.Leader, p.Scenario.Until = 5, until
-			p.Detector = harness.Detector{Kind: "heartbeat", Interval: 5 * ms, Timeout: 15 * ms}
+			p.Detector = harness.HeartbeatDetector(5*ms, 15*ms)
 		}, nil, events...)
 		sides := map[algo.ID]bool{}
 		belief := []algo.ID{5, 5, 5, 5, 5, 5}
@@ -254,7 +254,7 @@ func TestPartitionHeals(t *testing.T) {
 		o := run(t, 5, func(p *harness.Plan) {
 			p.Seed, p.Scenario.Until = seed, time.Second
 			p.Network.Latency = link.Uniform(ms/100, ms)
-			p.Detector = harness.Detector{Kind: "heartbeat", Interval: 5 * ms, Timeout: 15 * ms}
+			p.Detector = harness.HeartbeatDetector(5*ms, 15*ms)
 		}, nil, event(0, harness.DoElect, 1), event(0, harness.DoElect, 4),
 			harness.Event{At: from, Do: harness.DoCut, Groups: split},
 			harness.Event{At: from + 40*ms, Do: harness.DoHeal, Groups: split})

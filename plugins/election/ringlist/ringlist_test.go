@@ -171,7 +171,7 @@ func TestDeathMidLap(t *testing.T) {
 				at := time.Duration(half) * ms / 2
 				o := simulate(t, n, func(p *harness.Plan) {
 					p.Leader, p.Crashed = 6, crashed
-					p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+					p.Detector = harness.PerfectDetector(10 * ms)
 				}, append(elect(initiator), harness.Event{At: at, Do: harness.DoCrash, Node: victim})...)
 				want := top
 				if victim == top {

@@ -172,7 +172,7 @@ func TestHopLimit(t *testing.T) {
 // both laps, alone and with its neighbor or the leader; it comes back or not.
 func TestInitiatorDies(t *testing.T) {
 	t.Parallel()
-	detect := func(p *harness.Plan) { p.Detector = harness.Detector{Kind: "perfect", Delay: 5 * ms} }
+	detect := func(p *harness.Plan) { p.Detector = harness.PerfectDetector(5 * ms) }
 	for at := ms; at < 24*ms; at += ms {
 		for other := algo.ID(1); other <= 6; other++ {
 			for _, gap := range []time.Duration{0, ms, 4 * ms} {

@@ -132,7 +132,7 @@ func TestHalves(t *testing.T) {
 			{At: 100 * ms, Do: "cut", Groups: [][]uint32{{4, 5}}}, {At: time.Second, Do: "heal"},
 		}})
 	p.Leader = 5
-	p.Detector = harness.Detector{Kind: "heartbeat", Interval: 10 * ms, Timeout: 40 * ms}
+	p.Detector = harness.HeartbeatDetector(10*ms, 40*ms)
 	o := run(t, p)
 	for _, r := range o.Trace {
 		if r.Type == trace.Elected && r.Peer != 0 && r.Peer != 3 {

@@ -231,7 +231,7 @@ func TestZooKeeperEnsembles(t *testing.T) {
 				p := plan(t, c.nodes, params{"discovery": discovery},
 					harness.Scenario{Kind: harness.Script, Events: c.events})
 				p.Crashed = c.crashed
-				p.Detector = harness.Detector{Kind: "perfect", Delay: 10 * ms}
+				p.Detector = harness.PerfectDetector(10 * ms)
 				o := run(t, p)
 				if last := o.Operations[len(o.Operations)-1]; algo.ID(last.Process) != c.leader {
 					t.Errorf("%d leads in the end, want %d", last.Process, c.leader)

@@ -8,6 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/raymond"
 )
@@ -80,7 +81,7 @@ func TestSaturation(t *testing.T) {
 	p := algotest.MustPlan(t, id, 10, harness.Scenario{
 		Kind: harness.Closed, Requests: 1000, Warmup: 100,
 	}, nil)
-	p.Shape, p.Scenario.Think.Distribution = tree("star"), "constant"
+	p.Shape, p.Scenario.Think = tree("star"), link.Constant(0)
 	o, err := algotest.Simulate(p)
 	if err != nil || o.Status != trace.OK {
 		t.Fatalf("%s: %s, %v", o.Status, o.Reason, err)
