@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"compress/gzip"
+	"encoding/base64"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -206,7 +209,19 @@ func page(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scripts.ReplaceAllString(string(b), "") // which know the mark
+	return scripts.ReplaceAllString(string(b), "") + unpacked(t, string(b)) // scripts know the mark
+}
+
+// unpacked are the data that a page holds compressed.
+func unpacked(t testing.TB, page string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(page, `<script type="application/gzip" id="data">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(must(io.ReadAll(z)))
 }
 
 // drawn are two of the figures of a run's election times.

@@ -34,7 +34,7 @@ func TestHistory(t *testing.T) {
 	r = bench(t, "history", "analyze").want(t, Missed)
 	narrow(t, r.out)
 	has(t, r.out, git(t, "rev-parse", "--short=12", "c2")+" commit 2\n",
-		"changed, worse: small: bully nodes=3 topology=complete loss=0: downtime_ms 38\n    -> 53 (+39.47%), ", "the experiment is another, too: it may be the cause\n",
+		"changed, worse: small: bully nodes=3 loss=0: downtime_ms 38 -> 53 (+39.47%),", "the experiment is another, too: it may be the cause\n",
 		"8 changes for the worse that nobody has blessed")
 	has(t, bench(t, "history", "analyze", "--where", "label=ring", "--where", "nodes=3").want(t, Missed).out,
 		"2 changes for the worse that nobody has blessed")

@@ -23,7 +23,8 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, string(text), "<title>small - Conclave</title>", "bench run", `id="data">H4sI`, `id="code">H4sI`, "in_model=false")
+	has(t, string(text), "<title>small - Conclave</title>", "bench run", `id="code">H4sI`, "in_model=false")
+	has(t, unpacked(t, string(text)), `"downtime_ms"`)
 
 	// It replaces its own page and nothing else; several runs go where one is.
 	bench(t, "report", dir).want(t, Good)

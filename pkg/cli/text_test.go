@@ -133,6 +133,9 @@ func TestEnvironment(t *testing.T) {
 	has(t, errors.String(), "CONCLAVE_NETWORK__LOSS")
 }
 
+// bullyCases are the reference cases of one algorithm.
+var bullyCases, _ = filepath.Abs("../../internal/conform/testdata/cases/election/bully.yaml")
+
 // Every example of every command runs as it stands.
 func TestExamples(t *testing.T) {
 	dir := t.TempDir()
@@ -157,7 +160,7 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile("cases.json", []byte(`{"cases": [`+holds+`]}`), 0o644); err != nil {
+	if err := os.WriteFile("cases.yaml", must(os.ReadFile(bullyCases)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"tuning.yaml": noisy, "rare.yaml": lossy} {
