@@ -79,7 +79,7 @@ func handlingOf(run, label string) (time.Duration, error) {
 			continue
 		}
 		if ms, known := trial.Figure(metric.Handling.Name); known && ms >= 0 {
-			took, messages, labels[have] = took+ms, messages+trial.Delivered, true
+			took, messages, labels[have] = took+ms, messages+trial.Count(metric.Delivered), true
 		}
 	}
 	switch {

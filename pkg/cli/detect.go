@@ -84,7 +84,7 @@ func (s *streams) detect(ctx context.Context, f *source, args []string, d *detec
 	var table *results.Table
 	var err error
 	if d.pilot != "" {
-		table, err = results.Survey(d.pilot)
+		table, err = results.ReadTable(d.pilot)
 		found.pilot = "the run in " + d.pilot
 	} else {
 		table, err = s.simulatedPilot(ctx, *f, args)

@@ -28,6 +28,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -246,10 +247,12 @@ func (s *streams) keptSide(name string, r *replay, kept *results.Trace) (*side, 
 	out := &side{name: name, replayReport: r.report()}
 	old := r.recorded
 	out.Status, out.Reason = old.Status, old.Reason
-	out.DurationMS, out.Messages = old.DurationMS, old.Messages
+	out.DurationMS, out.Messages = old.Value(metric.Duration), old.Count(metric.Messages)
 	out.Metrics = map[string]*float64{}
-	for _, m := range old.Metrics {
-		out.Metrics[m.Name] = results.Finite(m.Value)
+	for _, m := range old.Values() {
+		if !m.Always() {
+			out.Metrics[m.Name] = results.Finite(m.Value)
+		}
 	}
 	return out, s.tell(out, r)
 }

@@ -233,7 +233,7 @@ others have added there comes here.
 }
 
 func (s *streams) historyAdd(ctx context.Context, store *history.Store, path, commit string) error {
-	t, err := results.Survey(path)
+	t, err := results.ReadTable(path)
 	if err != nil {
 		return err
 	}

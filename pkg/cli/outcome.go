@@ -122,7 +122,7 @@ func (o *outcome) hold() error {
 		return nil
 	}
 	frugal(false)
-	t, err := results.Survey(o.dir)
+	t, err := results.ReadTable(o.dir)
 	if err == nil {
 		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
 		o.tally.missed = len(o.misses)

@@ -69,8 +69,9 @@ func TestOutcome_TimedOut(t *testing.T) {
 		for _, m := range o.metrics {
 			before[m] = o.cells[0].describe(m).N
 		}
-		o.add(&results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
-			Metrics: metrics})
+		late := results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut}
+		late.Set(append(metrics, metric.Messages.Of(9))...)
+		o.add(&late)
 		for _, m := range o.metrics {
 			want := 0
 			if m == "downtime_ms" {
@@ -85,8 +86,9 @@ func TestOutcome_TimedOut(t *testing.T) {
 	if _, notes := o.table(); len(notes) != 1 {
 		t.Errorf("%q", notes)
 	}
-	o.add(&results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
-		Metrics: []metric.Value{metric.SplitBrain.Of(0), metric.ClockError.Of(15)}})
+	good := results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK}
+	good.Set(metric.SplitBrain.Of(0), metric.ClockError.Of(15))
+	o.add(&good)
 	if table, notes := o.table(); len(notes) != 3 || !strings.HasSuffix(notes[2], "(0.03 ms)") ||
 		!slices.ContainsFunc(table.Rows[0], func(s string) bool { return strings.HasPrefix(s, "0? [") }) {
 		t.Errorf("%q, %q", table.Rows, notes)

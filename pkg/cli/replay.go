@@ -194,30 +194,21 @@ func (r *replay) differences() (out []string) {
 				cmp.Or(is, "none")))
 		}
 	}
-	number := func(name string, was, is float64) {
-		text(name, results.Number(was), results.Number(is))
-	}
 	text("status", string(old.Status), string(v.Status))
 	if v.Status == trace.Failed && out != nil {
 		return []string{fmt.Sprintf("%s (%s: %s)", out[0], r.cell.Algorithm, v.Reason)}
 	}
-	number(metric.Duration.Name, old.DurationMS, float64(r.end.At)/1e6)
-	number("operations", float64(old.Operations), float64(len(v.Operations)))
-	number("completed", float64(old.Completed), float64(v.Completed))
-	number("messages", float64(old.Messages), float64(v.Totals.Sent))
-	number("delivered", float64(old.Delivered), float64(v.Totals.Delivered))
-	number("lost", float64(old.Lost), float64(v.Totals.Lost))
-	number("duplicated", float64(old.Duplicated), float64(v.Totals.Duplicated))
-	number("undeliverable", float64(old.Undeliverable), float64(v.Totals.Undeliverable))
-	number("bytes", float64(old.Bytes), float64(v.Totals.Bytes))
-	number("detector_messages", float64(old.DetectorMessages), float64(v.Totals.Detector))
-	for _, m := range old.Metrics {
-		i := slices.IndexFunc(v.Metrics, func(n metric.Value) bool { return n.Name == m.Name })
+	figures := v.Figures(r.end.At)
+	for _, was := range old.Values() {
 		now := math.NaN()
-		if i >= 0 {
-			now = v.Metrics[i].Value
+		i := slices.IndexFunc(figures, func(n metric.Value) bool { return n.Name == was.Name })
+		switch {
+		case i >= 0:
+			now = figures[i].Value
+		case was.Always(): // the machine tells it
+			continue
 		}
-		number(m.Name, m.Value, now)
+		text(was.Name, results.Number(was.Value), results.Number(now))
 	}
 	return out
 }
@@ -254,7 +245,7 @@ func (s *streams) printReplay(r *replay, virtual, events bool) {
 		fmt.Fprintln(w, "not recorded: the run, or its cell, ended before this trial")
 	case !virtual:
 		fmt.Fprintf(w, "recorded: status %s, %d messages; real nodes are never quite the same\n",
-			r.recorded.Status, r.recorded.Messages)
+			r.recorded.Status, r.recorded.Count(metric.Messages))
 	case len(r.differs) == 0:
 		fmt.Fprintln(w, "same as recorded")
 	}
@@ -276,7 +267,8 @@ func (r *replay) printMetrics(w io.Writer) {
 // printRetraced says what came of feeding the algorithm what reached real nodes.
 func (r *replay) printRetraced(w io.Writer) {
 	if r.recorded != nil {
-		fmt.Fprintf(w, "recorded: status %s, %d messages\n", r.recorded.Status, r.recorded.Messages)
+		fmt.Fprintf(w, "recorded: status %s, %d messages\n", r.recorded.Status,
+			r.recorded.Count(metric.Messages))
 	}
 	fmt.Fprintf(w, "retraced: %s that reached its processes, in the recorded order: ",
 		report.Plural(r.fed, "event", "events"))
@@ -325,7 +317,8 @@ func (r *replay) report() replayReport {
 		out.Recorded = r.recorded.Status
 		if r.fed > 0 { // it was not judged again
 			out.Status, out.Reason = r.recorded.Status, r.recorded.Reason
-			out.DurationMS, out.Messages = r.recorded.DurationMS, r.recorded.Messages
+			out.DurationMS, out.Messages = r.recorded.Value(metric.Duration),
+				r.recorded.Count(metric.Messages)
 		}
 	}
 	out.Retraced = r.fed

@@ -258,9 +258,10 @@ func TestReplay_Violation(t *testing.T) {
 func TestReplay_Differs(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
-	r := &replay{rerun: &rerun{}, recorded: &results.Trial{Status: trace.OK, Messages: 7, Metrics: []metric.Value{
+	recorded := results.Trial{Status: trace.OK}.With(metric.Messages.Of(7),
 		metric.MessageDelays.Of(3), metric.Election.Of(5), metric.Downtime.Of(6),
-		metric.Heal.Of(none), metric.Recovery.Of(none)}}}
+		metric.Heal.Of(none), metric.Recovery.Of(none), metric.LateShare.Of(none))
+	r := &replay{rerun: &rerun{}, recorded: &recorded}
 	r.verdict.Status, r.verdict.Totals.Sent = "ok", 8
 	r.verdict.Metrics = []metric.Value{metric.MessageDelays.Of(3), metric.Election.Of(5.5),
 		metric.Recovery.Of(1)}

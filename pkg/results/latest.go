@@ -53,9 +53,6 @@ func makeShard(dir string) error {
 // runID is what a run is called that begins at that time.
 func runID(at time.Time) string { return at.UTC().Format("20060102-150405") }
 
-// runRule is what the ids of runs look like.
-var runRule = lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
-
 // free says whether a run may be put into experiment: whatever stands in the place of
 // latest is ours, and the folder is where its name says.
 func free(experiment string) error {

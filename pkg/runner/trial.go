@@ -249,40 +249,36 @@ func (r *run) row(t experiment.Trial, attempt int, o outcome) results.Trial {
 		Trial: t.Number, Cell: t.Cell, Repetition: t.Repetition, Round: t.Round, RunOrder: t.Order,
 		Seed:   t.Seed,
 		Status: v.Status, Reason: v.Reason, Attempts: attempt,
-		InModel:    v.Within(&t.Plan),
-		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(o.end.At),
-		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
-		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
-		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
-		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
+		InModel: v.Within(&t.Plan), Unseen: v.Unseen,
 		Design: cell.Design, Ops: v.Operations, Outages: v.Outages, Kinds: v.Kinds,
 	}
+	figures, late, delay := v.Figures(o.end.At), math.NaN(), math.NaN()
 	if t.Plan.InModel && v.Beyond != "" && row.Status != trace.OK {
 		row.Reason += "; in_model=false: " + v.Beyond
 	}
 	h := r.store.Header()
 	row.Host = h.Where()
 	if q := o.quality; q != nil {
-		row.SchedDelayP99MS = ms(q.SchedDelayP99)
+		delay = ms(q.SchedDelayP99)
 		if v.Totals.Delivered > 0 {
-			row.LateShare = float64(v.Totals.Late) / float64(v.Totals.Delivered)
+			late = float64(v.Totals.Late) / float64(v.Totals.Delivered)
 		}
-		row.Metrics = append(row.Metrics, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
+		figures = append(figures, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
 			metric.Throttled.Of(ms(q.Throttled)))
 		if !v.Unseen {
-			row.Metrics = append(row.Metrics, metric.Handling.Of(ms(q.Usage.Handling)))
+			figures = append(figures, metric.Handling.Of(ms(q.Usage.Handling)))
 		}
-		if row.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
-			row.Metrics = append(row.Metrics, usage(&q.Usage, t.Plan.Nodes, row.Completed)...)
+		if v.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
+			figures = append(figures, usage(&q.Usage, t.Plan.Nodes, v.Completed)...)
 		}
 		if q.ClockError > 0 {
-			row.Metrics = append(row.Metrics, metric.ClockError.Of(float64(q.ClockError)/1e3))
+			figures = append(figures, metric.ClockError.Of(float64(q.ClockError)/1e3))
 		}
 		if why := withheld(q, o.end.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}
 	}
-	return row
+	return row.With(append(figures, metric.LateShare.Of(late), metric.SchedDelay.Of(delay))...)
 }
 
 // usage is what the nodes used for each operation.

@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -135,8 +136,8 @@ func (s *selection) add(suite *junitSuite, c *results.Cell) {
 	}
 	ms := 0.0
 	for _, t := range c.Trials {
-		if !math.IsNaN(t.DurationMS) { // one that could not be run has none
-			ms += t.DurationMS
+		if v := t.Value(metric.Duration); !math.IsNaN(v) { // one that could not be run has none
+			ms += v
 		}
 	}
 	test := junitCase{
