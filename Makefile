@@ -71,7 +71,10 @@ screenshots: ## the pictures of the report in docs/images, from a run made for t
 site: ## the documentation as a site, with a search, into site/
 	$(GO) run -C scripts/site . ../.. ../../site
 
-nightly: ## the slow tests: kill loops, long schedules
+nightly: ## everything that takes too long for CI: hours
+	bash .ci/nightly
+
+slow: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -skip '^TestPackages$$' ./...
 
 mutants: ## break some plugins and statistics a line at a time; their tests must notice each
@@ -80,4 +83,4 @@ mutants: ## break some plugins and statistics a line at a time; their tests must
 ci: ## everything that CI runs
 	bash .ci/run
 
-.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate site nightly mutants ci
+.PHONY: help build test race lint tidy fuzz bench golden quickstart determinism reference refresh reproduce vulncheck browser screenshots generate site nightly slow mutants ci

@@ -3,8 +3,10 @@
 package answer
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,13 +17,18 @@ const Schema = 2
 type Document struct {
 	Verb  string // the command, as "queue list"
 	Title string // of a document that stands alone; not shown in a terminal
-	// Blocks are *Table, Facts, Text and Note, in the order in which people read them.
+	// Blocks are *Table, Facts, Text, Note and Section, in the order in which people read them.
 	Blocks []Block
 	// Checks are what was judged, for formats that report tests; none: the document is one.
 	Checks []Check
 	// Verdict is a word for how it ended, Exit the exit code of the command: 0 is good.
 	Verdict string
 	Exit    int
+	// Began and Took are of what was judged, for test reports; zero: unknown.
+	Began time.Time
+	Took  time.Duration
+	// Last is what a terminal ends with; "": nothing. Pages have the title and the verdict.
+	Last string
 }
 
 // A Block is a part of a Document.
@@ -40,24 +47,54 @@ type Fact struct {
 // A Text is lines for people.
 type Text string
 
+// A Section begins what is said of a part of the question, such as one of several files.
+type Section struct {
+	Name  string
+	Title string // below the name, on a page; "": none
+}
+
 // A Note is a caveat or a remark. Of names what it is about: tables, or columns as table.column;
 // none: the whole.
 type Note struct {
 	Text string
 	Of   []string
+	Kind string // Careful, or a word for what is wrong; "": a remark
+	Hint string // a command that shows it; "": none
+	Line string // for people, in a terminal; "": the kind and the text
+	// Aside says that a terminal has it on standard error, behind the document.
+	Aside bool
+	Only  Readers
 }
 
-func (*Table) block() {}
-func (Facts) block()  {}
-func (Text) block()   {}
-func (Note) block()   {}
+// Careful is the kind of a note that people have to read before any verdict.
+const Careful = "careful"
+
+func (n *Note) kind() string { return cmp.Or(n.Kind, "note") }
+
+// line is the note in a terminal.
+func (n *Note) line() string {
+	text := cmp.Or(n.Line, n.kind()+": "+n.Text)
+	if n.Hint != "" {
+		text += "\n  reproduce: " + n.Hint
+	}
+	return text
+}
+
+func (*Table) block()  {}
+func (Facts) block()   {}
+func (Text) block()    {}
+func (Note) block()    {}
+func (Section) block() {}
 
 // A Check is one thing that was judged.
 type Check struct {
+	Part        string // of the question: a Section; "": the whole
 	Group, Name string
 	Failure     string // "": it passed
+	More        string // what else is known of the failure; "": nothing
 	Kind        string // of the failure
 	Failed      bool   // it was judged to be wrong; else, with a Failure, it could not be judged
+	By          string // how it was judged, in words; "": it needs no words
 }
 
 // A Table is rows under typed columns.
@@ -70,7 +107,14 @@ type Table struct {
 	Empty     string // what people read if there are no rows; "": nothing
 	Terms     bool   // a list of words and what they mean: the first column, and prose in the others
 	DropEmpty bool   // people do not see columns without a value
+	// Newest, if it is not 0, makes it a list: a head, a sentence and lines below it. Pages show so many
+	// rows, the last ones, and fold all of them.
+	Newest int
+	Urgent []int // of a list, the rows that pages show; nil: any
 	Main      bool   // it is what formats of one table have; none is: the first
+	// Fold is the title of a table of details, which a terminal leaves out and pages fold; "": it is none.
+	Fold  string
+	Below string // lines for people below it, where it is folded
 	// Only is who needs it: programs may want in one table what people read in several.
 	Only Readers
 }
@@ -138,6 +182,8 @@ type Estimate struct {
 	Value, Low, High float64
 	N                int
 	Censored         int // further observations, known only to be larger
+	// Doubt is what clocks can be wrong by, in ms, where that is more than the value; else 0.
+	Doubt float64
 }
 
 // A Shown is a value that people read in other words.
@@ -183,7 +229,35 @@ func (t *Table) Row(values ...Value) { t.Rows = append(t.Rows, values) }
 func (d *Document) End(code int, verdict string) { d.Exit, d.Verdict = code, verdict }
 
 // Note appends a remark about tables or columns.
-func (d *Document) Note(text string, of ...string) { d.Add(Note{text, of}) }
+func (d *Document) Note(text string, of ...string) { d.Add(Note{Text: text, Of: of}) }
+
+// Asides are the lines that a terminal has on standard error, behind the document: where that is not
+// shown there, and not all is well, also what to be careful about.
+func (d *Document) Asides(shown bool) (lines []string) {
+	for _, b := range d.Blocks {
+		if n, ok := b.(Note); ok && (n.Aside || n.Kind == Careful && !shown && d.Exit != Good) {
+			lines = append(lines, n.line())
+		}
+	}
+	return lines
+}
+
+// paged are the blocks of a page, which begins with what people have to be careful about.
+func (d *Document) paged() (careful []Note, rest []Block) {
+	for _, b := range d.For(People) {
+		if n, ok := b.(Note); ok && n.Kind == Careful && !d.sectioned() {
+			careful = append(careful, n)
+			continue
+		}
+		rest = append(rest, b)
+	}
+	return careful, rest
+}
+
+// sectioned says whether the document has sections.
+func (d *Document) sectioned() bool {
+	return slices.ContainsFunc(d.Blocks, func(b Block) bool { _, is := b.(Section); return is })
+}
 
 // Say appends a paragraph for people.
 func (d *Document) Say(text string) { d.Add(Text(text)) }
@@ -191,7 +265,14 @@ func (d *Document) Say(text string) { d.Add(Text(text)) }
 // For are the blocks for these readers.
 func (d *Document) For(r Readers) (out []Block) {
 	for _, b := range d.Blocks {
-		if t, ok := b.(*Table); !ok || t.Only == Everybody || t.Only == r {
+		only := Everybody
+		switch b := b.(type) {
+		case *Table:
+			only = b.Only
+		case Note:
+			only = b.Only
+		}
+		if only == Everybody || only == r {
 			out = append(out, b)
 		}
 	}
@@ -207,4 +288,15 @@ func (t *Table) places(r Readers) (at []int) {
 		}
 	}
 	return at
+}
+
+// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p" has their names,
+// kinds (words, if none is said) and heads.
+func Columns(only Readers, line string) (all []Column) {
+	for _, word := range strings.Fields(line) {
+		parts := append(strings.Split(word, ":"), "", "")
+		head := strings.ReplaceAll(parts[2], "_", " ")
+		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
+	}
+	return all
 }

@@ -50,6 +50,12 @@ func example() *answer.Document {
 	terms.Row("churn", "processes come and go", nil)
 	d.Say("raft is slower.")
 	d.Note("a note with <tags> & signs", "cells.downtime_ms")
+	d.Add(answer.Note{Text: "another machine", Kind: answer.Careful},
+		answer.Note{Text: "raft: slower by 2_3", Kind: "fails", Hint: "bench replay x --trial 3", Aside: true},
+		answer.Note{Text: "a remark", Line: "[1] a remark"})
+	details := d.Table("details", answer.Column{Name: "name", Kind: answer.Words})
+	details.Fold, details.Below = "all figures", "one line\nand another"
+	details.Row("x")
 	d.Verdict, d.Exit = "something is worse", 4
 	return d
 }
@@ -130,14 +136,16 @@ func TestJUnit(t *testing.T) {
 	d := answer.New("gate", "")
 	d.Checks = []answer.Check{
 		{Group: "a", Name: "holds"}, {Group: "a", Name: "breaks\x01", Failure: "two leaders", Kind: "violation", Failed: true},
-		{Group: "b", Name: "unknown", Failure: "no room", Kind: "could not run"},
+		{Part: "p", Group: "b", Name: "unknown", Failure: "no room", More: "\n  reproduce: bench", Kind: "could not run", By: "by ranks"},
 	}
+	d.Add(answer.Section{Name: "p"}, answer.Facts{{Name: "base", Value: "x"}})
 	var b strings.Builder
 	if err := answer.Named("junit").Write(&b, d); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`name="a" tests="2" failures="1" errors="0"`, `name="b" tests="1" failures="0" errors="1"`,
-		`name="breaks?"`, `<failure message="two leaders" type="violation">`, `<error message="no room"`} {
+	for _, want := range []string{`tests="2" failures="1" errors="0"`, `tests="1" failures="0" errors="1"`, `<property name="base" value="x"`,
+		`package="p" id="1"`, `name="breaks?"`, `<failure message="two leaders" type="violation">`, `<error message="no room"`,
+		"reproduce: bench]]></", "by ranks\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}
@@ -166,5 +174,48 @@ func TestDecode(t *testing.T) {
 		if _, err := answer.Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// TestSections: what is said of the parts of a question keeps apart in every format.
+func TestSections(t *testing.T) {
+	t.Parallel()
+	d := answer.New("gate", "Conclave: good")
+	d.Add(answer.Facts{{Name: "base", Value: "main"}})
+	for i, name := range []string{"a.yaml", "b.yaml"} {
+		d.Add(answer.Section{Name: name, Title: "one of them"}, answer.Facts{{Name: "base", Value: i}})
+		d.Table("rows", answer.Column{Name: "n", Kind: answer.Count}).Row(i)
+	}
+	for format, want := range map[string]string{
+		"text": "\na.yaml\n", "markdown": "## b.yaml\n\n### one of them\n", "html": "<h2>a.yaml</h2>", "latex": "% b.yaml\n",
+		"csv": "section,n\na.yaml,0\nb.yaml,1\n", "json": `"section": "b.yaml"`,
+	} {
+		var b strings.Builder
+		if err := answer.Named(format).Write(&b, d); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %v, no %q in\n%s", format, err, want, &b)
+		}
+	}
+}
+
+// TestUnmarshal: a document is read by the names of its facts and tables, and so is what was written
+// before there were documents.
+func TestUnmarshal(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"schema_version": 2, "exit_code": 4, "facts": {"seed": 18446744073709551615}, "tables": [{"name": "errors", "rows": [{"trial": 3}]}]}`,
+		`{"schema_version": 1, "exit_code": 4, "seed": 18446744073709551615, "errors": [{"trial": 3}]}`,
+	} {
+		var got struct {
+			Exit   int                   `json:"exit_code"`
+			Seed   uint64                `json:"seed"`
+			Errors []struct{ Trial int } `json:"errors"`
+		}
+		if err := answer.Unmarshal([]byte(text), &got); err != nil || got.Exit != 4 || got.Seed != math.MaxUint64 ||
+			len(got.Errors) != 1 || got.Errors[0].Trial != 3 {
+			t.Errorf("%s: %v, %+v", text, err, got)
+		}
+	}
+	if err := answer.Unmarshal([]byte("no"), &struct{}{}); err == nil {
+		t.Error("it reads what is no JSON")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,10 +12,13 @@ import (
 // writeCSV renders the main table. A figure takes a column each for its value, the bounds of
 // its interval and the numbers of observations.
 func writeCSV(w io.Writer, d *Document) error {
-	t := d.main()
+	t, sections := d.main()
 	out := csv.NewWriter(w)
 	var head []string
 	at := t.places(Programs)
+	if sections != nil {
+		head = append(head, "section")
+	}
 	for _, i := range at {
 		name := t.Columns[i].Name
 		head = append(head, name)
@@ -23,8 +27,11 @@ func writeCSV(w io.Writer, d *Document) error {
 		}
 	}
 	_ = out.Write(head) // an error stays, and Error has it
-	for _, row := range t.Rows {
+	for k, row := range t.Rows {
 		var record []string
+		if sections != nil {
+			record = append(record, Inert(sections[k], true))
+		}
 		for _, i := range at {
 			record = append(record, t.Columns[i].record(row[i])...)
 		}
@@ -34,18 +41,17 @@ func writeCSV(w io.Writer, d *Document) error {
 	return out.Error()
 }
 
-// main is the table that stands for the document; one of its facts, if it has none.
-func (d *Document) main() *Table {
+// main is the table that stands for the document; one of its facts, if it has none. Of a document with
+// sections it has the rows of all tables of its name and columns, and what section each row is of.
+func (d *Document) main() (main *Table, sections []string) {
 	var first *Table
 	facts := &Table{Columns: []Column{{Name: "name", Kind: Words}, {Name: "value", Kind: Words}}}
 	for _, b := range d.For(Programs) {
 		switch b := b.(type) {
 		case *Table:
+			first = cmp.Or(first, b)
 			if b.Main {
-				return b
-			}
-			if first == nil {
-				first = b
+				main = cmp.Or(main, b)
 			}
 		case Facts:
 			for _, fact := range b {
@@ -53,7 +59,24 @@ func (d *Document) main() *Table {
 			}
 		}
 	}
-	return cmp.Or(first, facts)
+	main = cmp.Or(main, first, facts)
+	if !d.sectioned() {
+		return main, nil
+	}
+	all, section := *main, ""
+	all.Rows = nil
+	for _, b := range d.For(Programs) {
+		switch b := b.(type) {
+		case Section:
+			section = b.Name
+		case *Table:
+			if b.Name == main.Name && slices.Equal(b.Columns, main.Columns) {
+				all.Rows = append(all.Rows, b.Rows...)
+				sections = append(sections, slices.Repeat([]string{section}, len(b.Rows))...)
+			}
+		}
+	}
+	return &all, append(sections, "")
 }
 
 // record is what a value takes in a row.

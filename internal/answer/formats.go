@@ -31,8 +31,11 @@ func Formats() []Format {
 	}
 }
 
-// Named is the format of that name; nil: there is none.
+// Named is the format of that name; nil: there is none. What was once called a table is text.
 func Named(name string) *Format {
+	if name == "table" {
+		name = "text"
+	}
 	all := Formats()
 	if i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name }); i >= 0 {
 		return &all[i]

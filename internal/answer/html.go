@@ -21,18 +21,22 @@ th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; bo
 aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
 </style>
 <h1>{{or .Title .Verb}}</h1>
-{{range .Parts}}{{if .Table}}<table>{{with .Table.Title}}<caption>{{.}}</caption>{{end}}
+{{range .Parts}}{{with .Head}}<h2>{{.}}</h2>
+{{end}}{{if .Table}}{{with .Table.Fold}}<details><summary>{{.}}</summary>
+{{end}}<table>{{with .Table.Title}}<caption>{{.}}</caption>{{end}}
 <thead><tr>{{range .Heads}}<th scope="col"{{if .Right}} class="right"{{end}}>{{.Text}}</th>
 {{end}}</tr></thead>
 <tbody>{{range .Rows}}<tr>{{range .}}<td{{if .Right}} class="right"{{end}}>{{.Text}}</td>{{end}}</tr>
 {{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
-{{else if .Note}}<aside>{{.Note}}</aside>
+{{if .Table.Fold}}<p style="white-space:pre-line">{{.Table.Below}}</p></details>
+{{end}}{{else if .Note}}<aside>{{.Note}}</aside>
 {{else}}{{range .Lines}}<p>{{.}}</p>
 {{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>
 </html>
 `))
 
 type part struct {
+	Head  string
 	Table *Table
 	Heads []cell
 	Rows  [][]cell
@@ -48,12 +52,18 @@ type cell struct {
 // writeHTML renders a page.
 func writeHTML(w io.Writer, d *Document) error {
 	var parts []part
-	for _, b := range d.For(People) {
+	careful, rest := d.paged()
+	for _, n := range careful {
+		parts = append(parts, part{Note: n.line()})
+	}
+	for _, b := range rest {
 		switch b := b.(type) {
+		case Section:
+			parts = append(parts, part{Head: b.Name, Lines: []string{b.Title}})
 		case Text:
 			parts = append(parts, part{Lines: []string{string(b)}})
 		case Note:
-			parts = append(parts, part{Note: b.Text})
+			parts = append(parts, part{Note: b.line()})
 		case Facts:
 			parts = append(parts, part{Lines: b.lines()})
 		case *Table:

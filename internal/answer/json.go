@@ -2,6 +2,7 @@ package answer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -24,6 +25,7 @@ type Encoded struct {
 // An EncodedTable is a table of a document.
 type EncodedTable struct {
 	Name    string           `json:"name"`
+	Section string           `json:"section,omitempty"` // "": it is about the whole
 	Title   string           `json:"title,omitempty"`
 	Columns []column         `json:"columns"`
 	Rows    []map[string]any `json:"rows"` // each has a value for every column
@@ -36,34 +38,44 @@ type column struct {
 }
 
 type note struct {
-	Text string   `json:"text"`
-	Of   []string `json:"of,omitempty"`
+	Text    string   `json:"text"`
+	Of      []string `json:"of,omitempty"`
+	Kind    string   `json:"kind"`
+	Hint    string   `json:"reproduce,omitempty"` // a command
+	Section string   `json:"section,omitempty"`
 }
 
 type estimate struct {
-	Value    any `json:"value"`
-	Low      any `json:"low"`
-	High     any `json:"high"`
-	N        int `json:"n"`
-	Censored int `json:"censored"`
+	Value    any     `json:"value"`
+	Low      any     `json:"low"`
+	High     any     `json:"high"`
+	N        int     `json:"n"`
+	Censored int     `json:"censored"`
+	Doubt    float64 `json:"clock_doubt_ms,omitempty"`
 }
 
 // writeJSON renders everything that the document holds.
 func writeJSON(w io.Writer, d *Document) error {
 	out := Encoded{Schema: Schema, Verb: d.Verb, Title: d.Title, Verdict: d.Verdict, Exit: d.Exit,
 		Facts: map[string]any{}, Tables: []EncodedTable{}, Sentences: []string{}, Notes: []note{}}
+	section, facts := "", out.Facts
 	for _, b := range d.For(Programs) {
 		switch b := b.(type) {
+		case Section:
+			section, facts = b.Name, map[string]any{}
+			out.Facts[section] = facts
 		case Text:
-			out.Sentences = append(out.Sentences, strings.TrimSpace(string(b)))
+			if text := strings.TrimSpace(string(b)); text != "" {
+				out.Sentences = append(out.Sentences, text)
+			}
 		case Note:
-			out.Notes = append(out.Notes, note(b))
+			out.Notes = append(out.Notes, note{b.Text, b.Of, b.kind(), b.Hint, section})
 		case Facts:
 			for _, fact := range b {
-				out.Facts[fact.Name] = value(fact.Value)
+				facts[fact.Name] = value(fact.Value)
 			}
 		case *Table:
-			out.Tables = append(out.Tables, EncodedTable{b.Name, b.Title, b.columns(), b.rows()})
+			out.Tables = append(out.Tables, EncodedTable{b.Name, section, b.Title, b.columns(), b.rows()})
 		}
 	}
 	e := json.NewEncoder(w)
@@ -92,11 +104,14 @@ func (t *Table) rows() []map[string]any {
 	return rows
 }
 
+// Encode is what JSON has for a value, for what is no document.
+func Encode(v Value) any { return value(v) }
+
 // value is what JSON has for a value; what does not exist is null.
 func value(v Value) any {
 	switch v := plain(v).(type) {
 	case Estimate:
-		return estimate{plain(v.Value), plain(v.Low), plain(v.High), v.N, v.Censored}
+		return estimate{plain(v.Value), plain(v.Low), plain(v.High), v.N, v.Censored, v.Doubt}
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano)
 	case []string:
@@ -114,6 +129,31 @@ func (e *Encoded) Table(name string) []map[string]any {
 		}
 	}
 	return nil
+}
+
+// Unmarshal reads the JSON form into a struct, whose keys are names of facts and tables beside those of
+// the document. What a program of the time before documents wrote has all of them side by side.
+func Unmarshal(text []byte, into any) error {
+	var d struct {
+		Facts  json.RawMessage `json:"facts"`
+		Tables []struct {
+			Name string          `json:"name"`
+			Rows json.RawMessage `json:"rows"`
+		} `json:"tables"`
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	tables := map[string]json.RawMessage{}
+	for _, t := range d.Tables {
+		tables[t.Name] = t.Rows
+	}
+	rows, err := json.Marshal(tables)
+	err = errors.Join(err, json.Unmarshal(text, into), json.Unmarshal(rows, into))
+	if d.Facts != nil {
+		err = errors.Join(err, json.Unmarshal(d.Facts, into))
+	}
+	return err
 }
 
 // Decode reads the JSON form.

@@ -4,37 +4,60 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 )
 
+// The elements, in the order and with the attributes that the schema of Ant's reports
+// (github.com/windyroad/JUnit-Schema) demands, which is the strictest.
 type (
 	suites struct {
 		XMLName xml.Name `xml:"testsuites"`
 		Suites  []*suite `xml:"testsuite"`
 	}
 	suite struct {
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Cases    []testcase `xml:"testcase"`
-		Out      string     `xml:"system-out,omitempty"`
+		Package    string     `xml:"package,attr"`
+		ID         int        `xml:"id,attr"`
+		Name       string     `xml:"name,attr"`
+		Timestamp  string     `xml:"timestamp,attr"` // without a zone; UTC
+		Hostname   string     `xml:"hostname,attr"`
+		Tests      int        `xml:"tests,attr"`
+		Failures   int        `xml:"failures,attr"`
+		Errors     int        `xml:"errors,attr"`
+		Skipped    int        `xml:"skipped,attr"`
+		Time       string     `xml:"time,attr"`
+		Properties properties `xml:"properties"` // also without any
+		Cases      []testcase `xml:"testcase"`
+		Out        cdata      `xml:"system-out"`
+		Err        cdata      `xml:"system-err"`
+	}
+	properties struct {
+		List []property `xml:"property"`
+	}
+	property struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	cdata struct {
+		Text string `xml:",cdata"`
 	}
 	testcase struct {
 		Class   string   `xml:"classname,attr"`
 		Name    string   `xml:"name,attr"`
+		Time    string   `xml:"time,attr"`
 		Failure *problem `xml:"failure"`
 		Error   *problem `xml:"error"`
 	}
 	problem struct {
 		Message string `xml:"message,attr"`
 		Kind    string `xml:"type,attr"`
-		Text    string `xml:",chardata"`
+		Text    string `xml:",cdata"`
 	}
 )
 
-// writeJUnit renders what was judged as tests, a suite for each group. A document in which nothing
-// was judged is a test of its own, which fails as the command does.
+// writeJUnit renders what was judged as tests, a suite for each group of each part. A document in
+// which nothing was judged is a test of its own, which fails as the command does.
 func writeJUnit(w io.Writer, d *Document) error {
 	checks := d.Checks
 	if checks == nil {
@@ -45,18 +68,27 @@ func writeJUnit(w io.Writer, d *Document) error {
 		checks = []Check{one}
 	}
 	var all suites
-	of := map[string]*suite{}
+	of, known, began := map[[2]string]*suite{}, d.properties(), d.Began
+	if began.IsZero() {
+		began = time.Unix(0, 0)
+	}
 	for _, c := range checks {
-		s := of[c.Group]
-		if s == nil {
-			s = &suite{Name: legal(c.Group)}
-			of[c.Group], all.Suites = s, append(all.Suites, s)
+		key := [2]string{c.Part, c.Group}
+		if of[key] == nil {
+			pkg := c.Part
+			if pkg == "" {
+				pkg = d.Verb
+			}
+			of[key] = &suite{Package: legal(pkg), ID: len(all.Suites), Name: legal(c.Group),
+				Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Hostname: "localhost",
+				Time: fmt.Sprintf("%.6f", d.Took.Seconds()), Properties: properties{known[c.Part]}}
+			all.Suites = append(all.Suites, of[key])
 		}
-		s.add(d.Verb, c)
+		of[key].add(&c)
 	}
 	for _, b := range d.Blocks {
-		if n, ok := b.(Note); ok {
-			all.Suites[0].Out += legal(n.Text) + "\n"
+		if n, ok := b.(Note); ok && n.Kind == "" {
+			all.Suites[0].Out.Text += legal(n.Text) + "\n"
 		}
 	}
 	fmt.Fprint(w, xml.Header)
@@ -69,11 +101,31 @@ func writeJUnit(w io.Writer, d *Document) error {
 	return err
 }
 
-func (s *suite) add(verb string, c Check) {
-	one := testcase{Class: legal(verb + "." + c.Group), Name: legal(c.Name)}
+// properties are the facts of each part, and what to be careful about.
+func (d *Document) properties() map[string][]property {
+	of, part := map[string][]property{}, ""
+	for _, b := range d.Blocks {
+		switch b := b.(type) {
+		case Section:
+			part = b.Name
+		case Facts:
+			for _, f := range b {
+				of[part] = append(of[part], property{legal(f.Name), legal(exact(f.Value))})
+			}
+		case Note:
+			if b.Kind == Careful {
+				of[part] = append(of[part], property{b.Kind, legal(b.Text)})
+			}
+		}
+	}
+	return of
+}
+
+func (s *suite) add(c *Check) {
+	one := testcase{Class: s.Package + "." + s.Name, Name: legal(c.Name), Time: "0.000000"}
 	s.Tests++
 	if c.Failure != "" {
-		p := &problem{legal(c.Failure), legal(c.Kind), legal(c.Failure)}
+		p := &problem{legal(c.Failure), legal(c.Kind), legal(c.Failure + c.More)}
 		if c.Failed {
 			one.Failure = p
 			s.Failures++
@@ -81,6 +133,9 @@ func (s *suite) add(verb string, c Check) {
 			one.Error = p
 			s.Errors++
 		}
+	}
+	if by := legal(c.By); by != "" && !slices.Contains(strings.Split(s.Out.Text, "\n"), by) {
+		s.Out.Text += by + "\n"
 	}
 	s.Cases = append(s.Cases, one)
 }

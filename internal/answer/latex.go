@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,9 @@ func writeLatex(w io.Writer, d *Document) error {
 		case Text:
 			comment(string(b))
 		case Note:
-			comment("note: " + b.Text)
+			comment(b.kind() + ": " + b.Text)
+		case Section:
+			comment(b.Name)
 		case Facts:
 			for _, line := range b.lines() {
 				comment(line)
@@ -29,8 +32,8 @@ func writeLatex(w io.Writer, d *Document) error {
 }
 
 func (t *Table) latex(w io.Writer) {
-	if t.Title != "" {
-		fmt.Fprintf(w, "%% %s\n", t.Title)
+	if title := cmp.Or(t.Title, t.Fold); title != "" {
+		fmt.Fprintf(w, "%% %s\n", title)
 	}
 	var form strings.Builder
 	for _, i := range t.places(People) {

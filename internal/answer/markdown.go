@@ -3,21 +3,33 @@ package answer
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/console"
 )
 
 // writeMarkdown renders for a forge.
 func writeMarkdown(w io.Writer, d *Document) error {
+	careful, rest := d.paged()
+	for _, n := range careful {
+		n.markdown(w)
+	}
 	if d.Title != "" {
 		fmt.Fprintf(w, "## %s\n\n", console.Markdown(d.Title))
 	}
-	for _, b := range d.For(People) {
+	for _, b := range rest {
 		switch b := b.(type) {
+		case Section:
+			fmt.Fprintf(w, "## %s\n\n", console.Markdown(b.Name))
+			if b.Title != "" {
+				fmt.Fprintf(w, "### %s\n\n", console.Markdown(b.Title))
+			}
 		case Text:
-			fmt.Fprintf(w, "%s\n\n", console.Markdown(string(b)))
+			if text := strings.Trim(string(b), "\n"); text != "" {
+				fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(console.Markdown(text), "\n", "  \n"))
+			}
 		case Note:
-			fmt.Fprintf(w, "> %s\n\n", console.Markdown(b.Text))
+			b.markdown(w)
 		case Facts:
 			for _, line := range b.lines() {
 				fmt.Fprintf(w, "- %s\n", console.Markdown(line))
@@ -27,8 +39,21 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			if b.Title != "" {
 				fmt.Fprintf(w, "### %s\n\n", console.Markdown(b.Title))
 			}
+			if b.Fold != "" {
+				fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", console.Markdown(b.Fold))
+				b.grid().Markdown(w)
+				for line := range strings.Lines(b.Below) {
+					fmt.Fprintf(w, "- %s\n", console.Markdown(strings.TrimSpace(line)))
+				}
+				fmt.Fprint(w, "\n</details>\n\n")
+				continue
+			}
 			if len(b.Rows) == 0 && b.Empty != "" {
 				fmt.Fprintf(w, "%s\n\n", console.Markdown(b.Empty))
+				continue
+			}
+			if b.Newest > 0 {
+				b.listMarkdown(w)
 				continue
 			}
 			plain := *b
@@ -38,4 +63,20 @@ func writeMarkdown(w io.Writer, d *Document) error {
 	}
 	_, err := fmt.Fprintf(w, "Verdict: %s (exit code %d)\n", console.Markdown(d.Verdict), d.Exit)
 	return err
+}
+
+// markdown is the note, with what is wrong in bold type.
+func (n *Note) markdown(w io.Writer) {
+	text := console.Markdown(n.Text)
+	if n.Kind != "" {
+		text = "**" + n.Kind + "**: " + text
+	}
+	if n.Hint != "" {
+		text += "\n  `" + n.Hint + "`"
+	}
+	mark := "> "
+	if n.Kind != "" && n.Kind != Careful {
+		mark = "- "
+	}
+	fmt.Fprintf(w, "%s%s\n\n", mark, text)
 }

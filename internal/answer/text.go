@@ -15,13 +15,20 @@ func writeText(out io.Writer, d *Document) error {
 		switch b := b.(type) {
 		case Text:
 			fmt.Fprintln(w, string(b))
+		case Section:
+			fmt.Fprintf(w, "\n%s\n", b.Name)
 		case Note:
-			fmt.Fprintln(w, "note: "+b.Text)
+			if !b.Aside {
+				fmt.Fprintln(w, b.line())
+			}
 		case Facts:
 			for _, line := range b.lines() {
 				fmt.Fprintln(w, line)
 			}
 		case *Table:
+			if b.Fold != "" {
+				continue
+			}
 			if len(b.Rows) == 0 && b.Empty != "" {
 				fmt.Fprintln(w, b.Empty)
 				continue
@@ -29,11 +36,18 @@ func writeText(out io.Writer, d *Document) error {
 			if b.Title != "" && !b.Terms {
 				fmt.Fprintln(w, b.Title)
 			}
+			if b.Newest > 0 {
+				b.listText(w)
+				continue
+			}
 			b.grid().Write(w)
 			if b.Terms {
 				fmt.Fprintln(w)
 			}
 		}
+	}
+	if d.Last != "" {
+		fmt.Fprintln(w, d.Last)
 	}
 	return nil
 }

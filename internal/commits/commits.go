@@ -166,6 +166,9 @@ func (r *Repo) User(ctx context.Context) string {
 // An UnknownError is a name of no commit.
 type UnknownError struct{ Name, Hint string }
 
+// Exit is the exit code of a mistake on the command line.
+func (*UnknownError) Exit() int { return 2 }
+
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%.80q is no commit of this repository, %s", e.Name, e.Hint)
 }

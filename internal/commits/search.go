@@ -36,6 +36,9 @@ type DirectionError struct{ text string }
 
 func (e *DirectionError) Error() string { return e.text }
 
+// Exit is the exit code of a mistake on the command line.
+func (*DirectionError) Exit() int { return 2 }
+
 func astray(format string, args ...any) error { return &DirectionError{fmt.Sprintf(format, args...)} }
 
 // First searches as git bisect does: of the commits that Bad has and Good has not, it tests the one

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -140,6 +142,7 @@ type Report struct {
 	Threshold    float64 // as the Options have it
 	Prove        float64 // likewise
 
+	asked    bool      // for metrics: every row of them is shown
 	measured int       // rows whose base has values
 	settings []setting // in which the experiments differ
 }
@@ -149,9 +152,9 @@ type CellFailure struct{ Cell, Text string }
 
 // A StatusChange is a cell whose trials ended otherwise in the new run.
 type StatusChange struct {
-	Cell  string `json:"cell"`
-	Text  string `json:"text"`            // as "ok 10 -> 7, violation 0 -> 3"
-	Worse string `json:"worse,omitempty"` // what is worse about that; "": nothing that is beyond chance
+	Cell  string
+	Text  string // as "ok 10 -> 7, violation 0 -> 3"
+	Worse string // what is worse about that; "": nothing that is beyond chance
 }
 
 // String is the change in words.
@@ -259,7 +262,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
-	all := slices.Contains(o.Metrics, AllMetrics)
+	all, asked := slices.Contains(o.Metrics, AllMetrics), len(o.Metrics) > 0
 	if all {
 		o.Metrics = slices.DeleteFunc(slices.Clone(base.Known()), func(name string) bool {
 			return !slices.Contains(new.Known(), name)
@@ -284,7 +287,7 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Prove:   o.Prove,
+		Prove: o.Prove, asked: asked,
 		Columns: varying(m), settings: differences(base, new),
 	}
 	for _, c := range m.missing {
@@ -432,7 +435,21 @@ type NameError struct {
 	Known      []string
 }
 
-func (e *NameError) Error() string { return fmt.Sprintf("unknown %s %q", e.Kind, e.Name) }
+func (e *NameError) Error() string {
+	hint, known := "", []string{}
+	if !console.IsNumber(e.Name) {
+		hint = algo.Hint(e.Name, e.Known)
+	}
+	for _, name := range e.Known {
+		if !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	return fmt.Sprintf("unknown %s %q%s (has: %s)", e.Kind, e.Name, hint, strings.Join(known, ", "))
+}
+
+// Exit says that it is a mistake on the command line.
+func (*NameError) Exit() int { return answer.Usage }
 
 func sideOf(t *results.Table) Side {
 	s := Side{Path: t.Path, Name: t.Name, Trials: len(t.Trials), Statuses: map[trace.Status]int{}}

@@ -1,13 +1,13 @@
 package compare
 
 import (
-	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -242,53 +242,32 @@ func TestDocument(t *testing.T) {
 	level := func(int, string) float64 { return 30 }
 	slower := func(nodes int, _ string) float64 { return 30 + 10*float64(nodes/5) }
 	r := compared(t, run("nats", 12, noisy(1, level)), run("nats", 12, noisy(2, slower)), Options{Threshold: 0.1})
-	text, err := json.Marshal(r.Document())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d struct {
-		Rows []struct {
-			Base, New  map[string]float64
-			Change     float64
-			ChangeLow  float64 `json:"change_low"`
-			ChangeHigh float64 `json:"change_high"`
-			Delta      float64 `json:"cliffs_delta"`
-			P          float64
-			Adjusted   float64 `json:"p_adjusted"`
-			Verdict    Verdict
-			Failed     bool
-		}
-		Failures, Notes []string
-		Passed          bool
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
-	figures := func(f Figure) map[string]float64 {
-		return map[string]float64{"n": float64(f.N), "censored": 0, "center": f.Center, "ci_low": f.Low, "ci_high": f.High}
-	}
+	d := rendered(t, r.Document())
 	failed := 0
 	for i, row := range r.Rows[:4] {
-		got := d.Rows[i]
-		if !reflect.DeepEqual(got.Base, figures(row.Base)) || !reflect.DeepEqual(got.New, figures(row.New)) ||
-			got.Change != row.Change || got.ChangeLow != row.ChangeLow || got.ChangeHigh != row.ChangeHigh ||
-			got.Delta != row.Delta || got.P != row.P || got.Adjusted != row.Adjusted || got.Verdict != row.Verdict ||
-			got.Failed != (row.Verdict == Worse) {
-			t.Errorf("%+v, want %+v", got, row)
+		got := d.Table("rows")[i]
+		figures := func(f Figure) map[string]any {
+			return map[string]any{"n": float64(f.N), "censored": 0., "value": f.Center, "low": f.Low, "high": f.High}
 		}
-		if got.Failed {
+		for name, want := range map[string]any{"base": figures(row.Base), "new": figures(row.New), "change": row.Change,
+			"change_low": row.ChangeLow, "change_high": row.ChangeHigh, "cliffs_delta": row.Delta, "p": row.P,
+			"p_adjusted": row.Adjusted, "verdict": string(row.Verdict), "failed": row.Verdict == Worse} {
+			if !reflect.DeepEqual(got[name], want) {
+				t.Errorf("%s: %v, want %v", name, got[name], want)
+			}
+		}
+		if row.Verdict == Worse {
 			failed++
 		}
 	}
-	if failed != 2 || len(d.Failures) != 2 || d.Passed {
-		t.Errorf("%d rows failed; failures %q, passed %v", failed, d.Failures, d.Passed)
+	if failed != 2 || len(d.Notes) < 2 || d.Notes[1].Kind != "fails" || d.Facts["passed"] != false || d.Exit != answer.Missed {
+		t.Errorf("%d rows failed; notes %v, facts %v", failed, d.Notes, d.Facts)
 	}
 	// What is empty is a list all the same, and what does not exist is null.
-	text, err = json.Marshal(compared(t, run("sim", 3, nil), run("sim", 3, nil), Options{}).Document())
-	for _, want := range []string{`"missing":[]`, `"extra":[]`, `"notes":[]`, `"failures":[]`, `"passed":true`, `"p":null`,
-		`"ci_low":null`} {
-		if err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%v: no %s in %.300s", err, want, text)
+	text := written(t, compared(t, run("sim", 3, nil), run("sim", 3, nil), Options{}).Document(), "json")
+	for _, want := range []string{`"missing": []`, `"extra": []`, `"notes": []`, `"passed": true`, `"p": null`, `"low": null`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in %.300s", want, text)
 		}
 	}
 }

@@ -96,9 +96,10 @@ func TestPairs_Timeouts(t *testing.T) {
 	if p == nil || p.N != 18 || p.Censored != 3 || p.Left != 2 || p.Rises != 18 || !(p.P < 1e-4) {
 		t.Fatalf("%+v", p)
 	}
-	d := r.Document().Rows[0]
-	if d.Method != "pairs" || d.Pairs != 18 || d.Differing != 18 || d.Paired.Left != 2 || d.Paired.ShiftLow == nil {
-		t.Errorf("%+v", d)
+	d := rendered(t, r.Document()).Table("rows")[0]
+	if d["method"] != "pairs" || d["pairs"] != 18. || d["differing"] != 18. || d["left_out"] != 2. ||
+		d["shift"].(map[string]any)["low"] == nil {
+		t.Errorf("%v", d)
 	}
 }
 

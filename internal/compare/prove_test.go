@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"github.com/conclave-bench/conclave/internal/answer"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -46,7 +47,7 @@ func TestProve(t *testing.T) {
 		if row.Proof.Outcome != test.outcome || !strings.Contains(row.Proof.Why, test.why) {
 			t.Errorf("%s: %+v, want %s: %s", name, row.Proof, test.outcome, test.why)
 		}
-		if r.Document().Passed != (len(r.Open)+len(r.Failures) == 0) || len(r.Open) > 0 && r.Open[0] == "" ||
+		if (r.Document().Exit == answer.Good) != (len(r.Open)+len(r.Failures) == 0) || len(r.Open) > 0 && r.Open[0] == "" ||
 			(test.outcome == Inconclusive) != (len(r.Open) > 0) && name != "time-outs" {
 			t.Errorf("%s: open %q, failures %q", name, r.Open, r.Failures)
 		}

@@ -1,14 +1,15 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -116,7 +117,7 @@ func (o *Options) tailMetrics(m *matching, base, new *results.Table) (out []*met
 	for _, name := range names {
 		of := metric.Named(name)
 		if why := of.NotOfOperations(problem); why != "" {
-			return nil, errors.New(why)
+			return nil, answer.Mistaken("--over operations: %s", why)
 		}
 		out = append(out, of)
 	}
@@ -233,4 +234,92 @@ func (row *TailRow) ChangeText() string {
 		return text
 	}
 	return fmt.Sprintf("%s [%s]", text, strings.Join([]string{Percent(row.Low), Percent(row.High)}, ", "))
+}
+
+// Document is the comparison as an answer.
+func (r *TailReport) Document() *answer.Document {
+	d := answer.New("compare", "Conclave: all operations of "+r.Base.Path+" and of "+r.New.Path)
+	d.Began, d.Took, d.Verdict = r.New.Started, r.New.Took, "passes"
+	if len(r.Failures) > 0 {
+		d.End(answer.Missed, "fails")
+	}
+	d.Add(answer.Facts{
+		{Name: "base", Value: r.Base.Path, Line: "base: " + r.Base.String()},
+		{Name: "new", Value: r.New.Path, Line: "new:  " + r.New.String()},
+		{Name: "over", Value: experiment.OverOperations}, {Name: "confidence", Value: r.Confidence},
+		{Name: "threshold", Value: r.Threshold}, {Name: "passed", Value: d.Exit == answer.Good},
+	})
+	for _, text := range r.Failures {
+		d.Add(answer.Note{Text: text, Kind: "fails", Aside: true})
+	}
+	legend := &Legend{}
+	d.Add(answer.Text(""), r.table(legend))
+	text := fmt.Sprintf("\nfigures: %s\n"+
+		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
+		"worse, better: the interval leaves out 0, and the change is more than %s", TailNote,
+		100*r.Confidence, Share(r.Threshold))
+	d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
+	paired := 0
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Paired {
+			paired++
+		}
+		d.Checks = append(d.Checks, answer.Check{Group: row.Stat + " of " + row.Metric, Name: row.Cell,
+			Failure: row.Failure, Kind: "Regression", Failed: true})
+	}
+	if paired > 0 {
+		d.Say(fmt.Sprintf("trials of equal seeds were drawn together (rows: %d)", paired))
+	}
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Why != "" {
+			d.Say(fmt.Sprintf("n/a: %s: %v", row.Cell, row))
+		}
+	}
+	for _, text := range r.Notes {
+		d.Note(text)
+	}
+	return d
+}
+
+// table is that of the rows, whose figures the legend explains.
+func (r *TailReport) table(legend *Legend) *answer.Table {
+	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Columns: slices.Concat(
+		answer.Columns(answer.Everybody, "cell figure base:figure new:figure change:number verdict"),
+		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
+		answer.Columns(answer.Nested, "design:map"),
+		answer.Columns(answer.Programs, "metric stat change_low:number change_high:number paired:flag why "+
+			"failed:flag base_operations:count base_trials:count base_design_effect:number base_clock_doubt_ms:"+
+			"number new_operations:count new_trials:count new_design_effect:number new_clock_doubt_ms:number"))}
+	figure := func(t *stats.Tail) answer.Value {
+		return answer.Shown{Text: legend.Tail(t), Value: answer.Estimate{Value: t.Value, Low: t.Low,
+			High: t.High, N: t.N - t.Censored, Censored: t.Censored}}
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		a, b := &row.Base, &row.New
+		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
+			answer.Shown{Value: row.Change, Text: row.ChangeText()}, string(row.Verdict),
+			besides(tailSize(a), tailSize(b)), besides(Number(a.Effect), Number(b.Effect)),
+			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,
+			row.Failure != "", a.N, a.Groups, a.Effect, a.Doubtful(), b.N, b.Groups, b.Effect, b.Doubtful())
+	}
+	return t
+}
+
+// tailSize is how many operations in how many trials.
+func tailSize(t *stats.Tail) string {
+	text := fmt.Sprintf("%d in %d trials", t.N, t.Groups)
+	if t.Censored > 0 {
+		text += fmt.Sprintf(" (%d pending)", t.Censored)
+	}
+	return text
+}
+
+// besides are two texts, once if they are one.
+func besides(a, b string) string {
+	if a == b {
+		return a
+	}
+	return a + ", " + b
 }

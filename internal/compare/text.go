@@ -48,6 +48,9 @@ func Percent(fraction float64) string {
 	return fmt.Sprintf("%+.2f%%", 100*fraction)
 }
 
+// Share is a part of a whole as a percentage, without a sign: 5%.
+func Share(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', -1, 64) + "%" }
+
 // P is a probability as statisticians write it.
 func P(p float64) string {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,6 +14,15 @@ const Columns = 80
 
 // Width is how many columns text takes.
 func Width(text string) int { return utf8.RuneCountInString(text) }
+
+// Short is a text that may be long, for a line that should not be.
+func Short(text string) string {
+	const most = 160
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "..."
+}
 
 // A Folding breaks the lines that are written to it where a terminal ends. It is for text that
 // people read, into a file, too: what programs read is never written to one.
@@ -96,4 +106,12 @@ func Wrap(text string, indent int) string {
 		line += word
 	}
 	return strings.Join(append(lines, margin+line), "\n")
+}
+
+// Plural is a number of things in words.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

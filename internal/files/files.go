@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // MiB is 2^20 bytes.
@@ -98,4 +99,25 @@ func (l *lines) Read(b []byte) (int, error) {
 		}
 		l.size, rest = 0, rest[end+1:]
 	}
+}
+
+// Write makes or replaces a file so that nobody sees half of it. What is no file,
+// such as a pipe or a device, cannot be replaced and is written to; a link stays one.
+func Write(path string, text []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, text, 0o644)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".bench-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // gone already if all went well
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
 }

@@ -31,6 +31,9 @@ type RefError struct{ Ref, Why string }
 
 func (e *RefError) Error() string { return e.Ref + " " + e.Why }
 
+// Exit is the exit code of a command that was refused so.
+func (e *RefError) Exit() int { return 2 }
+
 // Where the references of histories are: notes, and branches.
 const (
 	notes    = "refs/notes/"

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/conclave-bench/conclave/internal/console"
 )
 
 // JSON encodes v for programs, and for people who look at it.
@@ -18,12 +20,7 @@ func JSON(v any) ([]byte, error) {
 }
 
 // Plural is a number of things in words.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
+var Plural = console.Plural
 
 // FileNames gives each of the texts a name of a file of its own, of not many more than 120
 // characters, without anything that a shell, a file system or LaTeX takes amiss.

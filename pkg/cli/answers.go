@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/files"
 )
 
 // writeDocument writes a document to a file, beside what the command prints.
@@ -15,7 +16,7 @@ func writeDocument(path, format string, d *answer.Document) error {
 	if err := answer.Named(format).Write(&text, d); err != nil {
 		return err
 	}
-	return writeWhole(path, text.Bytes())
+	return files.Write(path, text.Bytes())
 }
 
 // answering completes a command that answers with a document: its flags choose the format, and
@@ -31,7 +32,9 @@ func (s *streams) answering(c *cobra.Command,
 	flags := c.Flags()
 	flags.StringVar(&format, "format", names[0], "write `FORMAT`: "+strings.Join(docs, ", "))
 	flags.BoolVar(&asJSON, "json", false, "the same as --format json")
-	flags.StringVar(&file, "out", "", "write to `FILE` instead of standard output")
+	if flags.Lookup("out") == nil {
+		flags.StringVar(&file, "out", "", "write to `FILE` instead of standard output")
+	}
 	choices(c, "format", names)
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if asJSON {
@@ -40,19 +43,23 @@ func (s *streams) answering(c *cobra.Command,
 			}
 			format = "json"
 		}
-		if err := oneOf("format", format, names); err != nil {
-			return err
+		how := answer.Named(format)
+		if how == nil {
+			return oneOf("format", format, names)
 		}
 		d, err := ask(args)
 		if err != nil {
 			return err
 		}
 		var text bytes.Buffer
-		if err := answer.Named(format).Write(&text, d); err != nil {
+		if err := how.Write(&text, d); err != nil {
 			return err
 		}
 		if err := s.output(file, text.Bytes()); err != nil {
 			return err
+		}
+		for _, text := range d.Asides(how.Name == names[0] && file == "") {
+			s.say(text)
 		}
 		if d.Exit != Good {
 			return exit(d.Exit)

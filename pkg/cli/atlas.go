@@ -15,6 +15,8 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -111,14 +113,14 @@ func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) 
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	sum := tally{}
+	sum := outcome.Tally{}
 	for i := range list {
 		if err := s.survey(ctx, f, &list[i], &sum); err != nil {
 			return nil, err
 		}
 	}
 	d := f.document(list)
-	d.End(sum.code(), meaning("atlas", sum.code()))
+	d.End(sum.Code(), meaning("atlas", sum.Code()))
 	if f.csv != "" {
 		if err := writeDocument(f.csv, "csv", d); err != nil {
 			return nil, err
@@ -129,7 +131,7 @@ func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) 
 		for i := range list {
 			atlases[i] = list[i].Atlas
 		}
-		if err := writeWhole(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
+		if err := files.Write(f.svg, atlas.SVG(atlases, tried(list, f))); err != nil {
 			return nil, err
 		}
 	}
@@ -297,7 +299,7 @@ func (f *atlasFlags) add(list *[]surveyed, e *experiment.Experiment, o atlas.Opt
 }
 
 // survey makes the atlas of one elector.
-func (s *streams) survey(ctx context.Context, f *atlasFlags, x *surveyed, sum *tally) (err error) {
+func (s *streams) survey(ctx context.Context, f *atlasFlags, x *surveyed, sum *outcome.Tally) (err error) {
 	begun, told := time.Now(), time.Duration(0)
 	if !f.quiet {
 		x.options.Progress = func(done int) {
@@ -313,10 +315,10 @@ func (s *streams) survey(ctx context.Context, f *atlasFlags, x *surveyed, sum *t
 }
 
 // denounce says which promises were broken, and where.
-func (s *streams) denounce(x *surveyed, sum *tally) {
+func (s *streams) denounce(x *surveyed, sum *outcome.Tally) {
 	for i := range x.Entries {
 		for _, text := range x.Entries[i].Broken {
-			if sum.violations++; sum.violations <= mostTold {
+			if sum.Violations++; sum.Violations <= outcome.MostTold {
 				s.say(fmt.Sprintf("violation: %s in %v: %s", x.Label, &x.Entries[i].Graph, text))
 			}
 		}

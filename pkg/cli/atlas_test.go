@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/atlas"
+	"github.com/conclave-bench/conclave/internal/outcome"
 )
 
 // TestAtlas: the table, the CSV file, the JSON and the picture say the same, and every column is
@@ -147,13 +148,13 @@ func TestAtlas_Broken(t *testing.T) {
 	}
 	x := &surveyed{}
 	x.Label = "greedy"
-	x.Entries = []atlas.Entry{{Graph: g}, {Graph: g, Broken: make([]string, mostTold)}, {Graph: g, Broken: []string{"no"}}}
+	x.Entries = []atlas.Entry{{Graph: g}, {Graph: g, Broken: make([]string, outcome.MostTold)}, {Graph: g, Broken: []string{"no"}}}
 	x.Entries[1].Broken[0] = "leadership: two leaders"
-	var sum tally
+	var sum outcome.Tally
 	newStreams(nil, &out, &said, nil).denounce(x, &sum)
 	has(t, said.String(), "violation: greedy in 3;1;1-2: leadership: two leaders")
-	if lines := strings.Count(said.String(), "violation"); lines != mostTold || sum.code() != Violated ||
-		sum.violations != mostTold+1 {
-		t.Errorf("%d told of %d, exit code %d", lines, sum.violations, sum.code())
+	if lines := strings.Count(said.String(), "violation"); lines != outcome.MostTold || sum.Code() != Violated ||
+		sum.Violations != outcome.MostTold+1 {
+		t.Errorf("%d told of %d, exit code %d", lines, sum.Violations, sum.Code())
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/twin"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -127,7 +128,7 @@ func (s *streams) calibrate(file string, handling time.Duration, quiet bool) err
 		_, err = s.out.Write(text)
 		return err
 	}
-	if err := writeWhole(file, text); err != nil {
+	if err := files.Write(file, text); err != nil {
 		return err
 	}
 	if !quiet {

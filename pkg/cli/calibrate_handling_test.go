@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // TestHandlingOf: what an algorithm's handlers take for a message is their time in a run on real nodes
@@ -67,7 +69,7 @@ func TestHandlingOf(t *testing.T) {
 	} {
 		got, err := handlingOf(test.run, test.label)
 		if got != test.want || (err == nil) != (test.wrong == "") ||
-			err != nil && (!strings.Contains(err.Error(), test.wrong) || classify(err) != Usage) {
+			err != nil && (!strings.Contains(err.Error(), test.wrong) || answer.ExitOf(err) != Usage) {
 			t.Errorf("%s %q: %v, %v, want %v, %q", filepath.Base(test.run), test.label, got, err, test.want, test.wrong)
 		}
 	}

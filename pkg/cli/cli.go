@@ -20,6 +20,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/host"
 	"github.com/conclave-bench/conclave/internal/host/agent"
@@ -246,7 +247,7 @@ func (s *streams) bench(args []string) int {
 		code = int(known)
 	case err != nil:
 		s.say(err.Error())
-		code = classify(err)
+		code = answer.ExitOf(err)
 	}
 	if flushErr != nil && code == Good {
 		s.say("standard output: " + flushErr.Error())

@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -67,11 +66,11 @@ func TestCompare_OneMessage(t *testing.T) {
 	has(t, r.errors, "fails: bully, nodes=3, loss=0: messages: 5 -> 5.143 in the mean (+2.86%), in 1 of 7 trials")
 	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Missed).out
 	golden(t, "compare.md", md)
-	var d compare.Document
-	text := bench(t, "compare", "base", "new", "--format", "json").want(t, Missed).out
-	if err := json.Unmarshal([]byte(text), &d); err != nil || d.Passed || len(d.Failures) == 0 || len(d.Rows) < 8 {
+	d, err := answer.Decode([]byte(bench(t, "compare", "base", "new", "--json").want(t, Missed).out))
+	if err != nil || d.Facts["passed"] != false || d.Exit != Missed || len(d.Table("rows")) < 8 || d.Notes[0].Kind != "fails" {
 		t.Errorf("JSON: %v, %+v", err, d)
 	}
+	has(t, bench(t, "compare", "base", "new", "--format", "csv").want(t, Missed).out, "bully,3,0,messages,worse,5,")
 	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Missed).out,
 		"<testsuites>", `type="Regression"`, "bully, nodes=3, loss=0")
 	has(t, bench(t, "compare", "base", "new", "--no-fail").want(t, Good).out, "2 worse, 1 changed\n")
@@ -102,11 +101,9 @@ func TestCompare_OtherLoad(t *testing.T) {
 	if !strings.HasPrefix(md, "> **careful**: "+says) {
 		t.Errorf("Markdown begins with\n%.300s", md)
 	}
-	var d compare.Document
-	text = bench(t, "compare", "base", "new", "--format", "json").want(t, Good).out
-	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Warnings) != 1 ||
-		!strings.HasPrefix(d.Warnings[0], says) || strings.Index(text, "warnings") > strings.Index(text, "rows") {
-		t.Errorf("JSON: %v, %q", err, d.Warnings)
+	d, err := answer.Decode([]byte(bench(t, "compare", "base", "new", "--format", "json").want(t, Good).out))
+	if err != nil || len(d.Notes) != 1 || d.Notes[0].Kind != answer.Careful || !strings.HasPrefix(d.Notes[0].Text, says) {
+		t.Errorf("JSON: %v, %+v", err, d)
 	}
 	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Good).out, `name="careful" value="`+says)
 }
@@ -126,7 +123,7 @@ func TestCompare_Clocks(t *testing.T) {
 		t.Errorf("%q", row)
 	}
 	has(t, bench(t, append(args, "--format", "markdown")...).want(t, Good).out, note, "? \\[")
-	if text := bench(t, append(args, "--format", "json")...).want(t, Good).out; strings.Count(text, `"clock_doubt_ms": 100`) != 2 { // a cell each of two algorithms
+	if text := bench(t, append(args, "--format", "json")...).want(t, Good).out; strings.Count(text, `"new_clock_doubt_ms": 100`) != 2 { // a cell each of two algorithms
 		t.Error(text)
 	}
 }
@@ -174,9 +171,9 @@ func TestCompare_Prove(t *testing.T) {
 	}
 	has(t, bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "junit").want(t, Incomplete).out,
 		`type="Inconclusive"`, "<system-out>")
-	var d compare.Document
 	text := bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "json").want(t, Incomplete).out
-	if err := json.Unmarshal([]byte(text), &d); err != nil || d.Passed || len(d.Open) == 0 || *d.Prove != 0.01 {
+	if d, err := answer.Decode([]byte(text)); err != nil || d.Facts["passed"] != false || d.Facts["prove"] != 0.01 ||
+		d.Notes[0].Kind != "inconclusive" {
 		t.Errorf("%v: %+v", err, d)
 	}
 }
@@ -216,7 +213,7 @@ func TestCompare_UsageErrors(t *testing.T) {
 		{[]string{"base", "new", "--prove", "5"}, Usage, "--prove 5: want a percentage"},
 		{[]string{"base", "new", "--prove", "5%", "--strict"}, Usage, "one of them"},
 		{[]string{"base", "new", "--where", "nodes"}, Usage, "want COLUMN=VALUE"},
-		{[]string{"base", "new", "--format", "html"}, Usage, "table, markdown"},
+		{[]string{"base", "new", "--format", "htm"}, Usage, "text, json, csv"},
 		{[]string{"base", "nowhere"}, CouldNotRun, "nowhere: no run there"},
 		{[]string{"base", "new", "--where", "nodes=7"}, CouldNotRun, "no trial to compare"},
 	} {

@@ -297,3 +297,14 @@ func valueDoc(key, value string) string {
 	}
 	return ""
 }
+
+// distinct is list without what stands in it before.
+func distinct(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

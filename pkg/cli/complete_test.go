@@ -58,7 +58,7 @@ func TestComplete(t *testing.T) {
 		{"run --transport _", words, []string{"nats", "sim"}},
 		{"plan --transport _", words, []string{"nats", "sim"}},
 		{"run --progress _", words, progressModes},
-		{"compare --format _", words, compareFormats},
+		{"compare --format _", words, []string{"text", "json", "csv", "markdown", "latex", "junit", "html"}},
 		{"run _", kinds, extensions},
 		{"plan _", kinds, extensions},
 		{"run a.yaml _", words, nil},

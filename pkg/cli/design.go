@@ -2,9 +2,9 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -19,19 +19,8 @@ type design struct {
 // stands first everywhere.
 func designOf(e *experiment.Experiment) design {
 	var d design
-	for i, name := range e.Columns {
-		first := map[string]string{}
-		differs := slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool {
-			v := c.Design[i].Value
-			if was, ok := first[c.Label]; ok {
-				return was != v
-			}
-			first[c.Label] = v
-			return false
-		})
-		if differs {
-			d.columns, d.at = append(d.columns, name), append(d.at, i)
-		}
+	for _, name := range outcome.Varying(e) {
+		d.columns, d.at = append(d.columns, name), append(d.at, slices.Index(e.Columns, name))
 	}
 	return d
 }
@@ -55,10 +44,5 @@ func (d design) values(c *experiment.Cell) []string {
 
 // name is a cell in one word, as bully/nodes=9/loss=0.05.
 func (d design) name(c *experiment.Cell) string {
-	var b strings.Builder
-	b.WriteString(c.Label)
-	for i, v := range d.values(c) {
-		b.WriteString("/" + d.columns[i] + "=" + v)
-	}
-	return b.String()
+	return outcome.Name(c, d.columns)
 }

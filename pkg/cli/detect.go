@@ -42,7 +42,7 @@ func (d *detectFlags) change() (float64, error) {
 		}
 		return 0, nil
 	}
-	by, err := fraction(d.by)
+	by, err := compare.ReadShare(d.by)
 	if err != nil || by == 0 || by >= 1 {
 		return 0, usage("--detect %s: want a percentage between 0%% and 100%%, as 5%%", d.by)
 	}
@@ -181,7 +181,7 @@ func (f *detection) most() (most int) {
 
 func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 	w := s.text()
-	fmt.Fprintf(w, "\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)\n", percentOf(f.by),
+	fmt.Fprintf(w, "\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)\n", compare.Share(f.by),
 		compare.Power, compare.DefaultAlpha, report.Plural(f.tests, "test", "tests"))
 	fmt.Fprintf(w, "pilot       %s\n\n", f.pilot)
 	t, d := &console.Table{}, designOf(e)
@@ -230,7 +230,7 @@ func (s *streams) printDetection(f *detection, e *experiment.Experiment) {
 
 // remarks say what the numbers assume.
 func (f *detection) remarks(e *experiment.Experiment) (out []string) {
-	by := percentOf(f.by)
+	by := compare.Share(f.by)
 	if e.Virtual() {
 		out = append(out, "pairs: trials with equal seeds on each side, if all of them change by "+by+
 			"; what changes some of them only needs more", "exact: counts with equal seeds: one trial tells")
@@ -251,7 +251,7 @@ func (f *detection) remarks(e *experiment.Experiment) (out []string) {
 		out = append(out, "not in the pilot: "+name)
 	}
 	return append(out, "bench compare calls nothing worse that is below its --threshold ("+
-		percentOf(compare.DefaultThreshold)+"): give it less, as "+percentOf(f.by/2))
+		compare.Share(compare.DefaultThreshold)+"): give it less, as "+compare.Share(f.by/2))
 }
 
 // detectJSON is a detection for programs.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/internal/report/figure"
@@ -227,18 +227,19 @@ func drawn(t *testing.T, dir string) (text string) {
 func endOf(dir string) string {
 	var text strings.Builder
 	if o := outcomeIn(dir); o != nil {
-		o.print(&console.Folding{W: &text})
+		_ = answer.Named("text").Write(&text, o.Document("run")) // a builder takes everything
 	}
 	return text.String()
 }
 
 func endOfJSON(dir string) string {
-	b, _ := json.MarshalIndent(outcomeIn(dir).report(Good), "", "  ")
-	return string(b)
+	var text strings.Builder
+	_ = answer.Named("json").Write(&text, outcomeIn(dir).Document("run"))
+	return text.String()
 }
 
 // outcomeIn is nil if the run cannot be read.
-func outcomeIn(dir string) *outcome {
+func outcomeIn(dir string) *outcome.Outcome {
 	_, _, config, err := results.ReadConfig(dir)
 	if err != nil {
 		return nil
@@ -247,8 +248,8 @@ func outcomeIn(dir string) *outcome {
 	if err != nil {
 		return nil
 	}
-	o, err := outcomeOf(e, dir)
-	if err != nil || o.hold() != nil {
+	o, err := outcome.Of(e, dir)
+	if err != nil || o.Hold() != nil {
 		return nil
 	}
 	return o

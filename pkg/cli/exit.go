@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,19 +9,17 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/conclave-bench/conclave/internal/history"
-	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // The exit codes.
 const (
-	Good        = 0
-	CouldNotRun = 1
-	Usage       = 2 // of the command, or a mistake in the configuration
-	Violated    = 3 // a promise was broken within the model
-	Missed      = 4 // a threshold, or a regression
-	Incomplete  = 5 // invalid, timed-out or undecided trials beyond what is allowed; nothing proved
+	Good        = answer.Good
+	CouldNotRun = answer.CouldNotRun
+	Usage       = answer.Usage
+	Violated    = answer.Violated
+	Missed      = answer.Missed
+	Incomplete  = answer.Incomplete
 )
 
 // exitCodes are what the codes mean: in general, and to commands that mean something of
@@ -125,31 +122,8 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// A usageError is a mistake on the command line.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
-
-// classify is the exit code of a command that ended in err.
-func classify(err error) int {
-	var (
-		config  *experiment.Error
-		mistake *usageError
-		shards  *results.MergeError
-		place   *history.RefError
-		stopped *interruption
-	)
-	switch {
-	case errors.As(err, &stopped):
-		return stopped.code()
-	case errors.As(err, &config), errors.As(err, &mistake), errors.As(err, &shards),
-		errors.As(err, &place):
-		return Usage
-	}
-	return CouldNotRun
-}
+// usage is the error of a mistake on the command line.
+func usage(format string, args ...any) error { return answer.Mistaken(format, args...) }
 
 // An interruption is the cause by which a signal ends a run.
 type interruption struct{ signal os.Signal }
@@ -161,45 +135,10 @@ func (i *interruption) Error() string {
 	return "interrupted by SIGINT"
 }
 
-// code is 128 and the signal's number, as shells have it.
-func (i *interruption) code() int {
+// Exit is 128 and the signal's number, as shells have it.
+func (i *interruption) Exit() int {
 	if s, ok := i.signal.(syscall.Signal); ok {
 		return 128 + int(s)
 	}
 	return CouldNotRun
-}
-
-// A tally is what the exit code of a run follows from.
-type tally struct {
-	err        error // that ended the run before its time
-	errors     int   // trials that could not be run
-	violations int   // within the model
-	missed     int   // thresholds
-	timeouts   int   // within the model, of algorithms that promise an end
-	invalid    int
-	ok, marked int // marked are ok as well
-	unknown    int
-	part       bool // of a run: what is too much or too little is known of the whole
-	allow      experiment.Allow
-}
-
-// code weighs what happened: an interruption hides everything else, since
-// nothing is complete; then what could not be run, what is wrong, what is worse
-// than it should be, and what is missing.
-func (t *tally) code() int {
-	switch {
-	case t.err != nil:
-		return classify(t.err)
-	case t.errors > 0:
-		return CouldNotRun
-	case t.violations > 0:
-		return Violated
-	case t.missed > 0:
-		return Missed
-	case t.part:
-	case t.invalid > t.allow.Invalid, t.timeouts > t.allow.Timeout, t.unknown > 0,
-		t.allow.TooMarked(t.marked, t.ok):
-		return Incomplete
-	}
-	return Good
 }

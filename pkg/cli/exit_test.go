@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -17,8 +19,8 @@ func TestTally_Code(t *testing.T) {
 	broken := errors.New("no space left on device")
 	stopped := fmt.Errorf("run: %w", &interruption{syscall.SIGINT})
 	ended := errors.Join(&interruption{syscall.SIGTERM}, broken)
-	all := tally{errors: 1, violations: 1, missed: 1, timeouts: 1, invalid: 1, unknown: 1}
-	with := func(change func(*tally)) tally {
+	all := outcome.Tally{Errors: 1, Violations: 1, Missed: 1, Timeouts: 1, Invalid: 1, Unknown: 1}
+	with := func(change func(*outcome.Tally)) outcome.Tally {
 		v := all
 		change(&v)
 		return v
@@ -27,37 +29,37 @@ func TestTally_Code(t *testing.T) {
 	none, tenth := share(0), share(0.1)
 	cases := []struct {
 		name  string
-		tally tally
+		tally outcome.Tally
 		want  int
 	}{
-		{"nothing happened", tally{}, Good},
-		{"SIGINT hides all", with(func(t *tally) { t.err = stopped }), 130},
-		{"SIGTERM hides all", with(func(t *tally) { t.err = ended }), 143},
-		{"ended before its time", tally{err: broken}, CouldNotRun},
-		{"a mistake that only its hosts showed", tally{err: errors.Join(&experiment.Error{})}, Usage},
+		{"nothing happened", outcome.Tally{}, Good},
+		{"SIGINT hides all", with(func(t *outcome.Tally) { t.Err = stopped }), 130},
+		{"SIGTERM hides all", with(func(t *outcome.Tally) { t.Err = ended }), 143},
+		{"ended before its time", outcome.Tally{Err: broken}, CouldNotRun},
+		{"a mistake that only its hosts showed", outcome.Tally{Err: errors.Join(&experiment.Error{})}, Usage},
 		{"a trial that could not be run comes before a violation", all, CouldNotRun},
-		{"a violation comes before a threshold", with(func(t *tally) { t.errors = 0 }), Violated},
+		{"a violation comes before a threshold", with(func(t *outcome.Tally) { t.Errors = 0 }), Violated},
 		{"a threshold comes before what is missing",
-			with(func(t *tally) { t.errors, t.violations = 0, 0 }), Missed},
-		{"an invalid trial", tally{invalid: 1}, Incomplete},
-		{"a time-out", tally{timeouts: 1}, Incomplete},
-		{"an undecided trial", tally{unknown: 1}, Incomplete},
+			with(func(t *outcome.Tally) { t.Errors, t.Violations = 0, 0 }), Missed},
+		{"an invalid trial", outcome.Tally{Invalid: 1}, Incomplete},
+		{"a time-out", outcome.Tally{Timeouts: 1}, Incomplete},
+		{"an undecided trial", outcome.Tally{Unknown: 1}, Incomplete},
 		{"as many invalid as allowed",
-			tally{invalid: 2, allow: experiment.Allow{Invalid: 2}}, Good},
+			outcome.Tally{Invalid: 2, Allow: experiment.Allow{Invalid: 2}}, Good},
 		{"as many time-outs as allowed",
-			tally{timeouts: 2, allow: experiment.Allow{Timeout: 2}}, Good},
+			outcome.Tally{Timeouts: 2, Allow: experiment.Allow{Timeout: 2}}, Good},
 		{"one time-out more than allowed",
-			tally{timeouts: 3, allow: experiment.Allow{Invalid: 9, Timeout: 2}}, Incomplete},
-		{"marked trials, of which any share is allowed", tally{ok: 10, marked: 10}, Good},
-		{"as large a share of marked trials as allowed", tally{ok: 10, marked: 1, allow: tenth}, Good},
-		{"a larger share of marked trials", tally{ok: 10, marked: 2, allow: tenth}, Incomplete},
-		{"no marked trial is allowed", tally{ok: 10, marked: 1, allow: none}, Incomplete},
-		{"no trial, and none marked", tally{allow: none}, Good},
+			outcome.Tally{Timeouts: 3, Allow: experiment.Allow{Invalid: 9, Timeout: 2}}, Incomplete},
+		{"marked trials, of which any share is allowed", outcome.Tally{OK: 10, Marked: 10}, Good},
+		{"as large a share of marked trials as allowed", outcome.Tally{OK: 10, Marked: 1, Allow: tenth}, Good},
+		{"a larger share of marked trials", outcome.Tally{OK: 10, Marked: 2, Allow: tenth}, Incomplete},
+		{"no marked trial is allowed", outcome.Tally{OK: 10, Marked: 1, Allow: none}, Incomplete},
+		{"no trial, and none marked", outcome.Tally{Allow: none}, Good},
 		{"no number of undecided trials is allowed",
-			tally{unknown: 1, allow: experiment.Allow{Invalid: 9, Timeout: 9}}, Incomplete},
+			outcome.Tally{Unknown: 1, Allow: experiment.Allow{Invalid: 9, Timeout: 9}}, Incomplete},
 	}
 	for _, c := range cases {
-		if got := c.tally.code(); got != c.want {
+		if got := c.tally.Code(); got != c.want {
 			t.Errorf("%s: exit code %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -74,7 +76,7 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("in: %w", &interruption{syscall.SIGINT}), 130},
 	}
 	for _, c := range cases {
-		if got := classify(c.err); got != c.want {
+		if got := answer.ExitOf(c.err); got != c.want {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/export"
@@ -174,7 +176,7 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 	if err := f.size.read(&o.Draw, "metrics", len(f.metrics)); err != nil {
 		return nil, o, err
 	}
-	o.Where, err = readWhere(f.where)
+	o.Where, err = compare.ReadWhere(f.where)
 	return format, o, err
 }
 
@@ -214,7 +216,7 @@ func (s *streams) place(dir string, f export.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	if err := writeWhole(path, f.Data); err != nil {
+	if err := files.Write(path, f.Data); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	s.say("wrote " + path)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/report/export"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -188,7 +189,7 @@ func TestExport_MainMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := bench(t, "export", latest(t, root, "small"), "--format", "json", "--metrics",
-			strings.Join(briefMetrics(e), ",")).want(t, Good).out
+			strings.Join(outcome.New(e, "").Metrics, ",")).want(t, Good).out
 		var asked struct {
 			Cells []struct{ Metrics map[string]any }
 		}
@@ -197,7 +198,7 @@ func TestExport_MainMetrics(t *testing.T) {
 		}
 		lines := bench(t, "export", latest(t, root, "small"), "--format", "gobench").want(t, Good).out
 		if got := strings.Count(lines, "\nUnit "); got != len(asked.Cells[0].Metrics) {
-			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, briefMetrics(e), lines)
+			t.Errorf("%s: %d units, want those of %v:\n%s", name, got, outcome.New(e, "").Metrics, lines)
 		}
 		for metric := range asked.Cells[0].Metrics {
 			unit := strings.ReplaceAll(strings.Replace(metric, "_ms", "-ns", 1), "_per_", "/")

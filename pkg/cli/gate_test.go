@@ -52,7 +52,7 @@ func TestGate(t *testing.T) {
 		t.Errorf("it does not say first what fails:\n%s", r.out)
 	}
 	markdown, junit := gated(t)
-	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: bully: election\\_ms: ")
+	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: elects.yaml: bully: election\\_ms: ")
 	has(t, junit, `classname="elects.yaml.election_ms"`, `type="Regression"`)
 	if strings.Index(markdown, "\n## elects.yaml\n") > strings.Index(markdown, "\n## same.yaml\n") {
 		t.Errorf("what fails is not first in\n%s", markdown)
@@ -201,7 +201,7 @@ func TestGate_Before(t *testing.T) {
 	text := strings.Join(strings.Fields(r.out), " ")
 	has(t, text, "note: elects.yaml: base (", ran, "note: fresh.yaml: base (", alone, "nothing is worse")
 	markdown, junit := gated(t)
-	has(t, markdown, "- note: elects.yaml: base (", ran, alone, "\n## elects.yaml\n")
+	has(t, markdown, "> elects.yaml: base (", ran, alone, "\n## elects.yaml\n")
 	has(t, junit, ran, alone)
 	command(t, breaks)
 	put(t, "locks.yaml", []byte(locks+"# ring-list\n"))

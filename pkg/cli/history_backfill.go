@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/proc"
@@ -42,54 +43,53 @@ experiment, are skipped.
 		Example: `  bench history backfill v1.0..HEAD configs/ci.yaml
   bench history backfill HEAD~50..HEAD configs/ci.yaml --package ./cmd/mybench`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usage("bench history backfill: %s, want a range of commits and FILE, as bench "+
-					"history backfill HEAD~20..HEAD configs/ci.yaml", report.Plural(len(args), "argument",
-					"arguments"))
-			}
-			ctx, stop := s.interruptible(context.Background())
-			defer stop()
-			return s.backfill(ctx, &f, args[0], args[1], pkg, again)
-		},
 	}
 	f.place(c)
 	c.Flags().StringVar(&pkg, "package", "./cmd/bench",
 		"build the command in the Go package `PATH`, as seen from this folder")
 	c.Flags().BoolVar(&again, "again", false, "run also what the history has")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if len(args) != 2 {
+			return nil, usage("bench history backfill: %s, want a range of commits and FILE, as bench "+
+				"history backfill HEAD~20..HEAD configs/ci.yaml",
+				report.Plural(len(args), "argument", "arguments"))
+		}
+		ctx, stop := s.interruptible(context.Background())
+		defer stop()
+		return s.backfill(ctx, &f, args[0], args[1], pkg, again)
+	})
 }
 
 func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg string,
-	again bool) (err error) {
+	again bool) (d *answer.Document, err error) {
 	e, err := experiment.Load(file, experiment.Overrides{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if file, err = filepath.Abs(file); err != nil {
-		return err
+		return nil, err
 	}
 	store, err := f.open(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	repo, err := commits.Open(ctx, ".")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list, err := repo.Range(ctx, span)
 	if err != nil {
-		return usage("bench history backfill: %v", err)
+		return nil, usage("bench history backfill: %v", err)
 	}
 	has := map[string]bool{}
 	if !again {
 		if has, err = measuredHere(ctx, store, e); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	builder, err := repo.Builder(pkg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, builder.Close()) }()
 	ran, skipped := 0, 0
@@ -105,17 +105,19 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 			skipped++
 			s.say("  skipped: " + brief(skip.Reason))
 		case err != nil:
-			return err
+			return nil, err
 		default:
 			ran++
 		}
 	}
-	fmt.Fprintf(s.text(), "%s: %s of %s added, %d were there, %d skipped\n", store,
-		report.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped)
+	d = answer.New("history backfill", "Runs of past commits")
+	d.Say(fmt.Sprintf("%s: %s of %s added, %d were there, %d skipped", store,
+		report.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped))
+	d.Add(answer.Facts{{Name: "added", Value: ran}, {Name: "skipped", Value: skipped}})
 	if skipped > 0 {
-		return exit(Incomplete)
+		d.End(Incomplete, meaning("history", Incomplete))
 	}
-	return nil
+	return d, nil
 }
 
 // measuredHere are the commits that the history has runs of an experiment of.

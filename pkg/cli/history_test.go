@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
@@ -47,17 +47,17 @@ func TestHistory(t *testing.T) {
 	has(t, r.out, "the first commit that changed trial 1 of small:\n", "p2 sends COORDINATOR to p1",
 		"p2 sends VICTORY to p1")
 	has(t, bench(t, "history", "analyze", "--format", "markdown").want(t, Missed).out,
-		"**8 changes for the worse** in 3 runs\n",
-		"<summary>all 8 changes</summary>")
+		"## 8 changes for the worse in 3 runs\n",
+		"<summary>all 8</summary>")
 
 	bench(t, "history", "bless", "c2", "--where", "label=bully", "--reason", "slower links").want(t, Good)
 	var got trends
 	r = bench(t, "history", "analyze", "--format", "json").want(t, Missed)
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+	if err := answer.Unmarshal([]byte(r.out), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Runs != 3 || len(got.Findings) != 8 || got.Bad != 4 || len(got.Series) != 48 ||
-		got.Findings[0].Blessing == nil || got.Findings[0].Blessing.Reason != "slower links" {
+		got.Findings[0].Blessed != "slower links" {
 		t.Errorf("%d runs, %d findings, %d bad, %d series", got.Runs, len(got.Findings), got.Bad,
 			len(got.Series))
 	}
@@ -233,14 +233,29 @@ func TestMarkdownTrends(t *testing.T) {
 		a.Findings = append(a.Findings, f)
 	}
 	var text strings.Builder
-	markdownTrends(&text, &a)
+	if err := answer.Named("markdown").Write(&text, a.Document("")); err != nil {
+		t.Fatal(err)
+	}
 	lines := strings.Split(text.String(), "\n")
-	for i, want := range []string{"**5 changes for the worse** in 0 runs", "", "The newest 3 of 5:", "",
+	for i, want := range []string{"## 5 changes for the worse in 0 runs", "", "- 0 runs of 0 commits", "", "The newest 3 of 5:", "",
 		"- 4444", "- 3333", "- 2222", ""} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d: %s; want %s", i+1, lines[i], want)
 		}
 	}
+}
+
+// trends are what programs read of an analysis.
+type trends struct {
+	Runs     int
+	Bad      int `json:"worse_unblessed"`
+	Findings []struct {
+		Kind             history.Kind
+		Verdict          history.Verdict
+		Subject, Blessed string
+		Unmeasured       int
+	}
+	Series []struct{ Values []float64 }
 }
 
 const slowing = `
@@ -267,7 +282,7 @@ func slowed(t *testing.T, transport string, commits, from int, found func(last i
 		bench(t, "history", "add", "out/slowing/latest", "--commit", fmt.Sprint("c", i)).want(t, Good)
 		var got trends
 		r := bench(t, "history", "analyze", "--format", "json", "--metrics", "waiting_ms", "--least", "0.1%")
-		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		if err := answer.Unmarshal([]byte(r.out), &got); err != nil {
 			t.Fatalf("%v: %s%s", err, r.out, r.errors)
 		}
 		found(i, got)
@@ -283,7 +298,7 @@ func TestHistory_Exact(t *testing.T) {
 			t.Fatalf("commit %d: %d findings, want %d", last, len(r.Findings), want)
 		}
 		for i, f := range r.Findings {
-			if f.Commit.Subject != fmt.Sprint("commit ", from+i) || f.Verdict != history.Worse ||
+			if f.Subject != fmt.Sprint("commit ", from+i) || f.Verdict != history.Worse ||
 				f.Unmeasured > 0 {
 				t.Errorf("finding %d: %+v", i, f)
 			}
@@ -318,7 +333,7 @@ func TestHistory_Drift(t *testing.T) {
 func misjudged(r trends, from, last int) string {
 	switch {
 	case last < from && len(r.Findings) > 0:
-		return "nothing has changed, and this is found: " + r.Findings[0].Commit.Subject
+		return "nothing has changed, and this is found: " + r.Findings[0].Subject
 	case last < from+3: // the fourth
 		return ""
 	case len(r.Findings) == 0:
@@ -327,14 +342,14 @@ func misjudged(r trends, from, last int) string {
 	drifts := false
 	for _, f := range r.Findings {
 		if f.Verdict != history.Worse {
-			return fmt.Sprintf("%s is found to be %s", f.Commit.Subject, f.Verdict)
+			return fmt.Sprintf("%s is found to be %s", f.Subject, f.Verdict)
 		}
 		drifts = drifts || f.Kind == history.Drift
 	}
 	var at int
-	if _, err := fmt.Sscanf(r.Findings[0].Commit.Subject, "commit %d", &at); err != nil || at < from-2 ||
+	if _, err := fmt.Sscanf(r.Findings[0].Subject, "commit %d", &at); err != nil || at < from-2 ||
 		at > from+2 {
-		return "the change is found at " + r.Findings[0].Commit.Subject
+		return "the change is found at " + r.Findings[0].Subject
 	}
 	if last > from+7 && !drifts {
 		return "no drift is found, but " + string(r.Findings[0].Kind)

@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/misdeeds"
+	"github.com/conclave-bench/conclave/pkg/results"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
 	_ "github.com/conclave-bench/conclave/plugins/election/ringlist"
@@ -80,6 +81,30 @@ func bench(t testing.TB, args ...string) ran {
 	var out, errors bytes.Buffer
 	code := newStreams(strings.NewReader(""), &out, &errors, nil).bench(args)
 	return ran{code, out.String(), errors.String()}
+}
+
+// A runAnswer is what programs read of the end of a run.
+type runAnswer struct {
+	Exit              int `json:"exit_code"`
+	Planned, Finished int
+	Complete          bool
+	Cells             []map[string]any
+	Stopping          []results.Stopped
+	Ranking           []struct {
+		Metric, Slower, Faster string
+		Shown                  bool
+		SameLuck               bool `json:"same_luck"`
+		N                      int
+		Ratio, Difference      *float64
+	}
+	Notes []noteAnswer
+}
+
+type noteAnswer struct{ Text string }
+
+type figureAnswer struct {
+	Value, Low, High *float64
+	N                int
 }
 
 // want fails unless the command ended with code.

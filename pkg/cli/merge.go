@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func (s *streams) mergeCommand() *cobra.Command {
 	var out string
-	var asJSON bool
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "merge DIR...",
@@ -35,24 +36,22 @@ written, and the commands are printed that run what is missing.
 		Example: `  bench merge results/quickstart
   bench merge results/quickstart --out merged --json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("bench merge: want the folders of shards, as results/quickstart")
-			}
-			return s.merge(args, out, asJSON, wait)
-		},
 	}
 	c.Flags().StringVar(&out, "out", "results", "write the run into a folder of its own in `DIR`")
 	c.Flags().DurationVar(&wait, "wait", 0, "wait up to `TIME`, as 12h, for shards that have not ended")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if len(args) == 0 {
+			return nil, usage("bench merge: want the folders of shards, as results/quickstart")
+		}
+		return s.merge(args, out, wait)
+	})
 }
 
 // look is how often merge looks for shards that it waits for.
 const look = time.Second
 
 // merge ends as the run in one piece would have.
-func (s *streams) merge(paths []string, out string, asJSON bool, wait time.Duration) error {
+func (s *streams) merge(paths []string, out string, wait time.Duration) (*answer.Document, error) {
 	deadline := time.Now().Add(wait)
 	var refused *results.MergeError
 	dir, err := results.Merge(paths, out, s.argv)
@@ -69,29 +68,29 @@ func (s *streams) merge(paths []string, out string, asJSON bool, wait time.Durat
 			}
 			fmt.Fprintf(s.err, "  %s\n", strings.Join(words, " "))
 		}
-		return exit(classify(err))
+		return nil, exit(answer.ExitOf(err))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, dir, err := recorded(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o, err := outcomeOf(e, dir)
+	o, err := outcome.Of(e, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m, err := results.ReadManifest(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o.notes = m.Notes
-	if err := o.hold(); err != nil {
-		return err
+	o.Notes = m.Notes
+	if err := o.Hold(); err != nil {
+		return nil, err
 	}
-	if err := results.Conclude(dir, o.tally.code()); err != nil {
-		return err
+	if err := results.Conclude(dir, o.Tally.Code()); err != nil {
+		return nil, err
 	}
-	return s.conclude(o, asJSON)
+	return o.Document("merge"), nil
 }

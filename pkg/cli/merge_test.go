@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -57,10 +57,10 @@ func TestMerge_EndToEnd(t *testing.T) {
 	(<-done).want(t, Missed)
 	same(t, "merged later", contents(t, latest(t, late, "small")), want)
 
-	var report runReport
+	var report runAnswer
 	out := bench(t, "merge", filepath.Join(parts, "small"), "--out", filepath.Join(root, "again"), "--json").
 		want(t, Missed).out
-	if err := json.Unmarshal([]byte(out), &report); err != nil || report.Finished != 56 || !report.Complete {
+	if err := answer.Unmarshal([]byte(out), &report); err != nil || report.Finished != 56 || !report.Complete {
 		t.Errorf("merge --json: %v, %+v", err, report)
 	}
 

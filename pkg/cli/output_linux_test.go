@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 )
 
@@ -30,7 +31,7 @@ func TestWriteWhole(t *testing.T) {
 	}
 	defer reader.Close()
 	for _, path := range []string{filepath.Join(dir, "new"), link, pipe} {
-		if err := writeWhole(path, []byte(filepath.Base(path))); err != nil {
+		if err := files.Write(path, []byte(filepath.Base(path))); err != nil {
 			t.Error(err)
 		}
 	}

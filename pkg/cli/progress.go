@@ -11,8 +11,10 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -31,22 +33,18 @@ type progress interface {
 type stand struct {
 	runner.Progress
 	cell  string
-	known *outcome
+	known *outcome.Outcome
 }
 
 // ended says whether the cell needs no further trial.
 func (s *stand) ended() bool {
-	trials := 0
-	for _, n := range s.known.cells[s.Trial.Cell-1].statuses {
-		trials += n
-	}
-	return s.Final && trials >= s.known.stopping.Repetitions(s.Trial.Cell)
+	return s.Final && s.known.Ended(s.Trial.Cell)
 }
 
 // median is that of the cell so far, of the n-th metric of the table.
 func (s *stand) median(n int) (name, value string, of stats.Summary) {
-	name = s.known.metrics[n]
-	of = s.known.cells[s.Trial.Cell-1].describe(name)
+	name = s.known.Metrics[n]
+	of = s.known.Describe(s.Trial.Cell, name)
 	value = "n/a"
 	if of.N+of.Censored > 0 {
 		value = compare.OrBeyond(of.Median) + new(compare.Legend).Mark(of.Doubtful())
@@ -57,13 +55,11 @@ func (s *stand) median(n int) (name, value string, of stats.Summary) {
 // found is what a cell came to.
 func (s *stand) found() string {
 	var medians []string
-	for n := range s.known.metrics {
+	for n := range s.known.Metrics {
 		name, value, _ := s.median(n)
 		medians = append(medians, name+" "+value)
 	}
-	e := s.known.experiment
-	return s.cell + ": " + strings.Join(medians, ", ") + "; " +
-		s.known.count(&s.known.cells[s.Trial.Cell-1], &e.Cells[s.Trial.Cell-1])
+	return s.cell + ": " + strings.Join(medians, ", ") + "; " + s.known.Count(s.Trial.Cell)
 }
 
 // soon is how near the end of a run may be for its table to say what a cell came to.
@@ -81,7 +77,7 @@ func (r reasons) explain(now *stand, scope string) string {
 		return ""
 	}
 	r[key] = true
-	return fmt.Sprintf("%s: %s: %s", now.cell, t.Status, short(t.Reason))
+	return fmt.Sprintf("%s: %s: %s", now.cell, t.Status, console.Short(t.Reason))
 }
 
 // newProgress chooses by the mode and by what standard error is. Frames of a bar
@@ -120,10 +116,10 @@ func (noProgress) close()      {}
 type jsonProgress struct{ *json.Encoder }
 
 func (p jsonProgress) tell(now *stand) {
-	figures := map[string]metricReport{}
-	for n := range now.known.metrics {
+	figures := map[string]answer.Value{}
+	for n := range now.known.Metrics {
 		name, _, of := now.median(n)
-		figures[name] = metricOf(of)
+		figures[name] = answer.Encode(outcome.Estimate(of))
 	}
 	// A reader that went away is no reason to end a run.
 	_ = p.Encode(map[string]any{

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -24,13 +25,13 @@ func stands(t *testing.T) func(finished int, status trace.Status, electionMS flo
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newOutcome(e, "")
+	o := outcome.New(e, "")
 	return func(finished int, status trace.Status, electionMS float64) *stand {
 		r := &results.Trial{Cell: 1, Status: status, Attempts: 1, InModel: true}
 		r.Set(metric.Election.Of(electionMS))
 		final := status != trace.Invalid
 		if final {
-			o.add(r)
+			o.Add(r)
 		}
 		return &stand{runner.Progress{Finished: finished, Planned: 240, Elapsed: 37 * time.Second,
 			Left: 250 * time.Second, Trial: experiment.Trial{Cell: 1}, Result: r, Final: final}, "bully/nodes=9", o}
@@ -87,7 +88,7 @@ func TestJSONProgress(t *testing.T) {
 			Finished, Planned, Trial int
 			Status                   string
 			Ended                    bool `json:"cell_ended"`
-			Metrics                  map[string]metricReport
+			Metrics                  map[string]figureAnswer
 		}
 		if strings.HasPrefix(line, "{") {
 			seen++

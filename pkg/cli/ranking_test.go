@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/answer"
 )
 
 // TestRun_Ranking: a run of several algorithms says which is the faster, and that their
@@ -21,12 +22,12 @@ func TestRun_Ranking(t *testing.T) {
 	if text = run("--algorithms", "bully"); strings.Contains(text, "by downtime_ms") || strings.Contains(text, "defaults") {
 		t.Errorf("one algorithm is ranked:\n%s", text)
 	}
-	var r runReport
-	if err := json.Unmarshal([]byte(run("--algorithms", "bully,ring-list", "--json")), &r); err != nil {
+	var r runAnswer
+	if err := answer.Unmarshal([]byte(run("--algorithms", "bully,ring-list", "--json")), &r); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.Ranking.Pairs[0]; d.Slower != "ring-list" || d.Faster != "bully" || !d.Shown || !d.SameLuck || d.N != 10 ||
-		d.Ratio == nil || *d.Ratio <= 1 || d.Apart != nil || r.Ranking.Metric != "downtime_ms" {
+	if d := r.Ranking[0]; d.Slower != "ring-list" || d.Faster != "bully" || !d.Shown || !d.SameLuck || d.N != 10 ||
+		d.Ratio == nil || *d.Ratio <= 1 || d.Difference != nil || d.Metric != "downtime_ms" {
 		t.Errorf("%+v", r.Ranking)
 	}
 }

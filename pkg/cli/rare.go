@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/rare"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -118,14 +119,14 @@ func (s *streams) rare(f *rareFlags, args []string) (*answer.Document, error) {
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	sum := tally{}
+	sum := outcome.Tally{}
 	for i := range tails {
 		if err := s.split(ctx, &tails[i], f, e.Seed, bounds[i], &sum); err != nil {
 			return nil, err
 		}
 	}
 	d := rareDocument(e, tails, f)
-	d.End(sum.code(), meaning("rare", sum.code()))
+	d.End(sum.Code(), meaning("rare", sum.Code()))
 	if f.csv != "" {
 		if err := writeDocument(f.csv, "csv", d); err != nil {
 			return nil, err
@@ -163,7 +164,7 @@ func (t *tail) bounds(words []string) (out []float64, err error) {
 
 // split estimates the tail of one cell.
 func (s *streams) split(ctx context.Context, t *tail, f *rareFlags, seed uint64, bounds []float64,
-	sum *tally) (err error) {
+	sum *outcome.Tally) (err error) {
 	o := rare.Options{Beyond: bounds, Paths: f.paths, Replications: f.replications, Seed: seed,
 		Workers: f.workers}
 	begun := time.Now()
@@ -185,14 +186,14 @@ func (s *streams) split(ctx context.Context, t *tail, f *rareFlags, seed uint64,
 		return err
 	}
 	for i, text := range t.result.Broken {
-		if i < mostTold {
+		if i < outcome.MostTold {
 			s.say(fmt.Sprintf("violation: %s: %s", t.name, text))
 		}
 	}
-	sum.violations += t.result.Violated
+	sum.Violations += t.result.Violated
 	for i := range t.result.Estimates {
 		if t.result.Estimates[i].Reached == 0 {
-			sum.unknown++
+			sum.Unknown++
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -104,7 +105,7 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if o.All && (len(o.Metrics) > 0 || o.X != "" || o.Series != "") {
 		return usage("--all draws everything: leave it out, or --metric, --x and --series")
 	}
-	if o.Where, err = readWhere(f.where); err != nil {
+	if o.Where, err = compare.ReadWhere(f.where); err != nil {
 		return err
 	}
 	return f.size.read(o, "metric", len(o.Metrics))
@@ -128,7 +129,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 	if err := d.WritePage(&page); err != nil {
 		return err
 	}
-	if err := writeWhole(out, page.Bytes()); err != nil {
+	if err := files.Write(out, page.Bytes()); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	r := reportReport{

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/reproduce"
@@ -113,7 +114,8 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 				on = append(on, k.Name)
 			}
 		}
-		t.Add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "), short(study.Paper))
+		t.Add(study.Name, fmt.Sprint(len(study.Statements)), strings.Join(on, ", "),
+			console.Short(study.Paper))
 	}
 	t.Write(s.text())
 	return nil
@@ -123,7 +125,7 @@ func (s *streams) listStudies(f *reproduceFlags, studies []*reproduce.Study) err
 func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, named bool) error {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	var sum tally
+	var sum outcome.Tally
 	reports := []studyReport{}
 	if f.markdown {
 		fmt.Fprint(s.out, markdownHead)
@@ -157,12 +159,12 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 			return err
 		}
 	} else {
-		fmt.Fprintf(s.out, "%s, %d not as expected\n", report.Plural(rows, "verdict", "verdicts"), sum.missed)
+		fmt.Fprintf(s.out, "%s, %d not as expected\n", report.Plural(rows, "verdict", "verdicts"), sum.Missed)
 	}
 	if len(skipped) > 0 {
 		s.say("in simulation only: " + strings.Join(skipped, ", "))
 	}
-	if code := sum.code(); code != Good {
+	if code := sum.Code(); code != Good {
 		return exit(code)
 	}
 	return nil
@@ -171,7 +173,7 @@ func (s *streams) runStudies(f *reproduceFlags, studies []*reproduce.Study, name
 // runStudy runs the study's experiment into a folder of its own, as bench run does,
 // and judges it. What its trials and verdicts come to adds to sum.
 func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reproduce.Study,
-	sum *tally) (studyReport, error) {
+	sum *outcome.Tally) (studyReport, error) {
 	r := reportOn(study)
 	settings := []string{"transport=" + f.transport}
 	cut := f.quick && study.Quick != nil
@@ -199,16 +201,16 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	if err != nil {
 		return r, err
 	}
-	o, err := outcomeOf(e, folder.Dir())
+	o, err := outcome.Of(e, folder.Dir())
 	if err != nil {
 		return r, err
 	}
-	for _, text := range o.failures() {
+	for _, text := range o.Failures() {
 		s.say(text)
 	}
-	sum.errors += o.tally.errors
-	sum.violations += o.tally.violations
-	for _, t := range o.violations {
+	sum.Errors += o.Tally.Errors
+	sum.Violations += o.Tally.Violations
+	for _, t := range o.Violations {
 		s.say(fmt.Sprintf("violation: %s; reproduce: %s", t.Reason,
 			program.Command("replay", folder.Dir(), "--trial", strconv.Itoa(t.Trial))))
 	}
@@ -220,7 +222,7 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 	for i := range r.rows {
 		r.Rows = append(r.Rows, reportOf(&r.rows[i]))
 		if !r.rows[i].Expected {
-			sum.missed++
+			sum.Missed++
 		}
 	}
 	return r, nil

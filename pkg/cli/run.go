@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -36,9 +38,10 @@ type runFlags struct {
 	workers  int
 	quiet    bool
 	progress string
-	json     bool
 	serve    bool
 	port     int
+
+	watched *watched // the run, while it is served; nil: it is not
 }
 
 func (s *streams) runCommand() *cobra.Command {
@@ -80,9 +83,6 @@ all have ended, "bench merge" makes one run of them.
   bench run configs/quickstart.yaml --shard 1/4
   bench run --resume results/quickstart/latest`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			return s.run(c, &f, args)
-		},
 	}
 	f.register(c)
 	flags := c.Flags()
@@ -101,56 +101,66 @@ all have ended, "bench merge" makes one run of them.
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
 	flags.StringVar(&f.progress, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
-	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
 	flags.BoolVar(&f.serve, "serve", false, "show the run to your browser while it goes on")
 	flags.IntVar(&f.port, "port", 0, "of --serve: listen to `PORT` (default: one that is free)")
 	choices(c, "progress", progressModes)
+	s.answering(c, func(args []string) (*answer.Document, error) { return s.run(c, &f, args) })
+	answer := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		defer func() { f.watched.end() }() // pages are served until after the answer
+		return answer(c, args)
+	}
 	return c
 }
 
-func (s *streams) run(c *cobra.Command, f *runFlags, args []string) error {
+func (s *streams) run(c *cobra.Command, f *runFlags, args []string) (*answer.Document, error) {
 	if err := oneOf("progress", f.progress, progressModes); err != nil {
-		return err
+		return nil, err
 	}
 	if f.workers < 0 {
-		return usage("--workers %d, want 1 or more", f.workers)
+		return nil, usage("--workers %d, want 1 or more", f.workers)
 	}
 	if f.port != 0 && !f.serve {
-		return usage("--port means nothing without --serve")
+		return nil, usage("--port means nothing without --serve")
 	}
-	var w *watched
-	defer func() { w.end() }() // when the folder is closed, and signals are nobody's
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	e, folder, err := s.open(c, f, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = folder.Close() }() // whatever was finished is on disk already
 	if !f.quiet {
 		if err := s.preamble(e, folder); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	s.overridden(folder.Header().Overrides, f.quiet)
-	if w, err = s.watch(ctx, f, e, folder); err != nil {
-		return err
+	if f.watched, err = s.watch(ctx, f, e, folder); err != nil {
+		return nil, err
 	}
 	notes, runErr := s.execute(ctx, f, e, folder)
-	w.measured()
-	o, err := outcomeOf(e, folder.Dir())
+	f.watched.measured()
+	o, err := outcome.Of(e, folder.Dir())
 	if err != nil {
-		return errors.Join(runErr, err)
+		return nil, errors.Join(runErr, err)
 	}
-	o.host, o.machine, o.hosts, o.queue = f.host, f.machine, f.hosts, f.queue.URL
-	o.notes, o.tally.err = append(folder.Notes(), notes...), runErr
-	if err := o.hold(); err != nil {
-		return err
+	for _, flag := range []struct{ name, value string }{
+		{"--queue", f.queue.URL}, {"--hosts", f.hosts}, {"--host", f.host}, {"--machine", f.machine},
+	} {
+		if flag.value != "" {
+			o.Again = append(o.Again, flag.name, flag.value)
+		}
 	}
-	if err := folder.Conclude(o.tally.code()); err != nil {
-		o.tally.err = errors.Join(runErr, err)
+	o.Notes, o.Tally.Err = append(folder.Notes(), notes...), runErr
+	frugal(false)
+	if err := o.Hold(); err != nil {
+		return nil, err
 	}
-	return s.conclude(o, f.json)
+	if err := folder.Conclude(o.Tally.Code()); err != nil {
+		o.Tally.Err = errors.Join(runErr, err)
+	}
+	return o.Document("run"), nil
 }
 
 // open makes the folder of a new run, or opens that of an old one.
@@ -452,7 +462,7 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 		fmt.Fprintf(w, "hosts       %s\n", strings.Join(hosts, ", "))
 	}
 	if finished > 0 {
-		fmt.Fprintf(w, "resumed     %s\n", progressOf(e, finished, planned)+" were finished")
+		fmt.Fprintf(w, "resumed     %s\n", outcome.Progress(e, finished, planned)+" were finished")
 	}
 	for _, n := range slices.Concat(folder.Notes(), e.Notes) {
 		s.say("note: " + n)
@@ -468,15 +478,6 @@ func (s *streams) overridden(all []results.Override, quiet bool) {
 			fmt.Fprintf(s.aside(), "override    %s\n", o)
 		}
 	}
-}
-
-// progressOf is how far a run is, in words: under a rule, the cells that go on may
-// need fewer trials than are planned for them.
-func progressOf(e *experiment.Experiment, finished, planned int) string {
-	if e.Until != nil && finished < planned {
-		return fmt.Sprintf("%d of at most %d trials", finished, planned)
-	}
-	return fmt.Sprintf("%d of %d trials", finished, planned)
 }
 
 // patience is how long an interrupted run may take to wind itself up. What
@@ -503,13 +504,13 @@ func (s *streams) execute(ctx context.Context, f *runFlags, e *experiment.Experi
 	if f.queue.URL != "" {
 		options.Queue = f.sender(s, e, folder)
 	}
-	so, err := outcomeOf(e, folder.Dir()) // before a resume
+	so, err := outcome.Of(e, folder.Dir()) // before a resume
 	if err != nil {
 		return nil, err
 	}
 	options.Progress = func(now runner.Progress) {
 		if now.Final {
-			so.add(now.Result)
+			so.Add(now.Result)
 		}
 		p.tell(&stand{now, d.name(&e.Cells[now.Trial.Cell-1]), so})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -83,11 +85,11 @@ func TestRun_JSONAgreesWithSummary(t *testing.T) {
 	if r.errors != "" {
 		t.Errorf("--quiet, and standard error has %q", r.errors)
 	}
-	var report runReport
-	if err := json.Unmarshal([]byte(r.out), &report); err != nil {
+	var report runAnswer
+	if err := answer.Unmarshal([]byte(r.out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if !report.Complete || report.ExitCode != Good || len(report.Cells) != 8 {
+	if !report.Complete || report.Exit != Good || len(report.Cells) != 8 {
 		t.Errorf("report: %+v", report)
 	}
 	rows, err := csv.NewReader(strings.NewReader(
@@ -108,14 +110,17 @@ func TestRun_JSONAgreesWithSummary(t *testing.T) {
 	compared := 0
 	for _, c := range report.Cells {
 		for _, row := range rows[1:] {
-			m, ok := c.Metrics[row[at["metric"]]]
-			if !ok || row[at["label"]] != c.Design["label"] || row[at["nodes"]] != c.Design["nodes"] ||
-				row[at["loss"]] != c.Design["loss"] {
+			var m figureAnswer
+			if c[row[at["metric"]]] == nil || row[at["label"]] != c["label"] || row[at["nodes"]] != fmt.Sprint(c["nodes"]) ||
+				row[at["loss"]] != fmt.Sprint(c["loss"]) {
 				continue
 			}
+			if b, err := json.Marshal(c[row[at["metric"]]]); err != nil || json.Unmarshal(b, &m) != nil {
+				t.Fatal(err)
+			}
 			compared++
-			for name, got := range map[string]string{"median": number(m.Median),
-				"ci_low": number(m.CILow), "ci_high": number(m.CIHigh)} {
+			for name, got := range map[string]string{"median": number(m.Value),
+				"ci_low": number(m.Low), "ci_high": number(m.High)} {
 				if got != row[at[name]] {
 					t.Errorf("%v %s: %q, but summary.csv has %q", row, name, got, row[at[name]])
 				}
@@ -284,7 +289,7 @@ func TestRun_Thresholds(t *testing.T) {
 		t.Errorf("a cell that keeps it is told:\n%s", r.out)
 	}
 	r = bench(t, "run", write(t, "missed.yaml", missed), "--out", out, "--json").want(t, Missed)
-	has(t, r.out, `"exit_code": 4`, `"thresholds_missed": [`, `"value": 19,`)
+	has(t, r.out, `"exit_code": 4`, `"name": "thresholds_missed",`, `"value": 19`)
 }
 
 // TestRun_TailOfOperations: the mean over the entries of a trial hides what each of them
@@ -314,7 +319,7 @@ thresholds:
 	// A bound above it is kept, and the figure is told all the same.
 	r = bench(t, "run", write(t, "kept.yaml", strings.Replace(operations, "max: 12", "max: 100", 1)),
 		"--out", out, "--json").want(t, Good)
-	has(t, r.out, `"over_operations": [`, `"trials": 20,`, `"design_effect": 1.`)
+	has(t, r.out, `"name": "over_operations"`, `"trials": 20`, `"design_effect": 1.`)
 
 	slow := filepath.Join(out, "slow")
 	bench(t, "run", write(t, "kept.yaml", strings.Replace(file, "hold: 5ms", "hold: 6ms", 1)), "--out", slow,
@@ -327,7 +332,7 @@ thresholds:
 	bench(t, "compare", base, fresh, "--over", "operations", "--format", "json", "--no-fail").want(t, Good)
 	for _, flags := range [][]string{{"--stat", "p95"}, {"--over", "faults"}, {"--over", "operations", "--strict"},
 		{"--over", "operations", "--stat", "p98"}, {"--over", "operations", "--prove", "5%"},
-		{"--over", "operations", "--metrics", "messages"}, {"--over", "operations", "--format", "junit"}} {
+		{"--over", "operations", "--metrics", "messages"}} {
 		bench(t, append([]string{"compare", base, fresh}, flags...)...).want(t, Usage)
 	}
 }

@@ -25,7 +25,7 @@ func (s *streams) interruptible(parent context.Context) (ctx context.Context, st
 		}
 		select {
 		case got := <-signals:
-			os.Exit((&interruption{got}).code())
+			os.Exit((&interruption{got}).Exit())
 		case <-done:
 		}
 	}()

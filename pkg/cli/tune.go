@@ -13,6 +13,8 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -132,7 +134,7 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
-	var sum tally
+	var sum outcome.Tally
 	o.Run = func(ctx context.Context, e *experiment.Experiment) ([]results.Trial, error) {
 		return s.runTuned(ctx, e, &sum)
 	}
@@ -162,8 +164,8 @@ func (s *streams) tune(f *tuneFlags, args []string) error {
 	} else {
 		t.print(s)
 	}
-	sum.unknown = t.missing()
-	if code := sum.code(); err == nil && code != Good {
+	sum.Unknown = t.missing()
+	if code := sum.Code(); err == nil && code != Good {
 		err = exit(code)
 	}
 	return err
@@ -179,7 +181,7 @@ func asUsage(err error) error {
 }
 
 // runTuned runs an experiment of a search in memory. What is wrong adds to sum.
-func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *tally) (
+func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *outcome.Tally) (
 	[]results.Trial, error) {
 	config, err := e.Resolved()
 	if err != nil {
@@ -203,7 +205,7 @@ func (s *streams) runTuned(ctx context.Context, e *experiment.Experiment, sum *t
 		case t.Status == trace.Failed:
 			return fmt.Errorf("%s: a trial could not be run: %s", e.Cells[0].Label, t.Reason)
 		case t.Status == trace.Violated && t.InModel:
-			if sum.violations++; sum.violations <= mostTold {
+			if sum.Violations++; sum.Violations <= outcome.MostTold {
 				s.say(fmt.Sprintf("violation: %s, seed %d: %s", e.Cells[0].Label, t.Seed, t.Reason))
 			}
 		}
@@ -236,7 +238,7 @@ func (t *tuned) missing() (n int) {
 func (t *tuned) write(argv []string) error {
 	table, err := tune.CSV(t.found)
 	if err == nil {
-		err = writeWhole(filepath.Join(t.dir, tunePoints), table)
+		err = files.Write(filepath.Join(t.dir, tunePoints), table)
 	}
 	if err != nil {
 		return err
@@ -246,7 +248,7 @@ func (t *tuned) write(argv []string) error {
 		"elections per hour. Found by:\n# %s\n", compare.Number(t.options.Budget), strings.Join(argv, " ")))
 	if yaml != nil && err == nil {
 		t.files = append(t.files, tuneExperiment)
-		err = writeWhole(filepath.Join(t.dir, tuneExperiment), yaml)
+		err = files.Write(filepath.Join(t.dir, tuneExperiment), yaml)
 	}
 	if err != nil {
 		return err

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -45,12 +47,12 @@ func TestRun_Until(t *testing.T) {
 	}
 
 	again := bench(t, "run", "--resume", dir, "--json").want(t, Good)
-	var r runReport
-	if err := json.Unmarshal([]byte(again.out), &r); err != nil {
+	var r runAnswer
+	if err := answer.Unmarshal([]byte(again.out), &r); err != nil {
 		t.Fatal(err)
 	}
 	trials := 0
-	for _, c := range r.Stopping.Cells {
+	for _, c := range r.Stopping {
 		trials += c.Repetitions
 		if c.Stopped == results.Precise && *c.HalfWidth > 0.015 || c.Stopped == "" {
 			t.Errorf("cell %d: %+v", c.Cell, c)
@@ -59,15 +61,15 @@ func TestRun_Until(t *testing.T) {
 	if !r.Complete || r.Planned != m.Planned || r.Finished != trials {
 		t.Errorf("%d trials, want %d: %+v", trials, m.Planned, r)
 	}
-	for _, c := range r.Stopping.Cells {
+	for _, c := range r.Stopping {
 		if c.Repetitions < 20 {
 			unneeded := bench(t, "replay", dir, "--trial", fmt.Sprint(20*(c.Cell-1)+20)).want(t, Good)
 			has(t, unneeded.out, "not recorded: the run, or its cell, ended before this trial")
 			break
 		}
 	}
-	if len(r.Warnings) == 0 || !strings.HasPrefix(r.Warnings[0], "repetitions: ") {
-		t.Errorf("warnings %q in %s", r.Warnings, filepath.Base(dir))
+	if !slices.ContainsFunc(r.Notes, func(n noteAnswer) bool { return strings.HasPrefix(n.Text, "repetitions: ") }) {
+		t.Errorf("notes %q in %s", r.Notes, filepath.Base(dir))
 	}
 }
 

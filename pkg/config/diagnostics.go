@@ -56,6 +56,9 @@ func (p Place) offset(n int) Place {
 type Error struct{ Mistakes []*Mistake }
 
 // Error has a line for each mistake.
+// Exit is the exit code of a command whose configuration is wrong.
+func (e *Error) Exit() int { return 2 }
+
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Mistakes))
 	for i, m := range e.Mistakes {

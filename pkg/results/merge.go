@@ -28,6 +28,9 @@ type MergeError struct {
 
 func (e *MergeError) Error() string { return e.Text }
 
+// Exit is the exit code of a command that was refused so.
+func (e *MergeError) Exit() int { return 2 }
+
 func unlike(format string, args ...any) error { return &MergeError{Text: fmt.Sprintf(format, args...)} }
 
 // A piece is the folder of a shard.
