@@ -151,10 +151,7 @@ func (f *flips) p(swapped []bool) float64 {
 		}
 	}
 	least := min(rising, f.total-rising)
-	switch {
-	case f.total == 0:
-		return 1
-	case f.upTo != nil:
+	if f.upTo != nil {
 		return min(1, 2*f.upTo[least])
 	}
 	return normalSignP(f.total, least, f.spread)
