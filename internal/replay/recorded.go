@@ -100,14 +100,21 @@ type Rerun struct {
 // An Again runs a trial of an experiment again.
 type Again func(*experiment.Experiment, *experiment.Trial) (*Rerun, error)
 
-// Run runs a trial of e again. A simulation cannot be cut short and is left behind.
+// Run runs a trial of e again: on real nodes up to as often as the experiment repeats an invalid trial. A
+// simulation cannot be cut short and is left behind.
 func Run(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o runner.Options) (
 	*Rerun, error) {
 	r, done := &Rerun{}, make(chan error, 1)
 	go func() {
-		var err error
-		r.Verdict, r.End, err = runner.Replay(ctx, e, t, o, &r.Records)
-		done <- err
+		for attempt := 1; ; attempt++ {
+			var err error
+			r.Records = nil
+			r.Verdict, r.End, err = runner.Replay(ctx, e, t, o, &r.Records)
+			if err != nil || r.Verdict.Status != trace.Invalid || attempt > e.Retries || ctx.Err() != nil {
+				done <- err
+				return
+			}
+		}
 	}()
 	if !e.Virtual() {
 		return r, <-done
