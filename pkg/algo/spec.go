@@ -322,15 +322,16 @@ func (s *Spec) Resolve(given map[string]any, net Network) (Params, []error) {
 	out := make(Params, len(s.Params))
 	net.Params = out
 	differ := false // a parameter does so far, between processes
-	for _, p := range s.Params {
+	for i := range s.Params {
 		var mistakes []error
+		p := &s.Params[i] // a copy would be made for each of a search's schedules
 		v, set := given[p.Name]
 		if set {
-			mistakes = checkGiven(&p, v, net.Nodes)
+			mistakes = checkGiven(p, v, net.Nodes)
 		}
 		if !set || mistakes != nil {
 			var err error
-			if v, err = preset(&p, net, differ); err != nil && !set {
+			if v, err = preset(p, net, differ); err != nil && !set {
 				mistakes = []error{err}
 			}
 		}

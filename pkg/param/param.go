@@ -185,7 +185,7 @@ func Find(params []Param, name string) *Param {
 
 // Check says whether v is a value of p: of p's type, within its bounds, and no cause
 // of a storm of timers.
-func (p Param) Check(v any) error {
+func (p *Param) Check(v any) error {
 	ok := false
 	switch p.Type {
 	case Bool:
@@ -225,6 +225,14 @@ const shortest = time.Microsecond
 
 // Less says whether a number or a duration is less than another of its type.
 func Less(a, b any) bool {
+	switch a := a.(type) { // those of algorithms, which a search compares for each schedule
+	case int64:
+		b, same := b.(int64)
+		return same && a < b
+	case time.Duration:
+		b, same := b.(time.Duration)
+		return same && a < b
+	}
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Type() != y.Type() {
 		return false
