@@ -11,8 +11,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/diff"
 )
 
-var commitCalled, wrongWay = bisect.Commit, bisect.WrongWay
-
 func (s *streams) bisectCommand() *cobra.Command {
 	q := bisect.Question{Say: s.say}
 	var trial, events int

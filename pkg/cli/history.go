@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
@@ -177,7 +178,7 @@ func line(ctx context.Context, name string) ([]*commits.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := commitCalled(ctx, repo, "--at", name)
+	c, err := bisect.Commit(ctx, repo, "--at", name)
 	if err != nil {
 		return nil, err
 	}

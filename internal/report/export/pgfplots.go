@@ -121,14 +121,6 @@ func (s *selection) view() *report.View {
 	return v
 }
 
-// valueOf is what a cell has in a column, or its label.
-func (s *selection) valueOf(c *results.Cell, column string) string {
-	if column == "label" {
-		return view.Label(c.Design)
-	}
-	return c.Get(column)
-}
-
 // lineMark marks a line some of whose medians are marked, and says why.
 func lineMark(panes []chart.Pane, name string) (mark string, comments []string) {
 	legend := &compare.Legend{}
