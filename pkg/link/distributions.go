@@ -101,7 +101,8 @@ func share(u uint64, d time.Duration) time.Duration {
 
 // unit maps u into the open interval (0, 1). With one bit more, the largest u
 // would be rounded to 1, whose quantile is infinite.
-func unit(u uint64) float64 { return (float64(u>>12) + 0.5) * 0x1p-52 }
+// It is rounded before it is used, so that no machine fuses the product with a sum.
+func unit(u uint64) float64 { return float64((float64(u>>12) + 0.5) * 0x1p-52) }
 
 // end is the largest delay of what is cut off at most, if that is set.
 func end(most time.Duration) float64 {
