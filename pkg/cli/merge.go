@@ -86,6 +86,7 @@ func (s *streams) merge(paths []string, out string, wait time.Duration) (*answer
 		return nil, err
 	}
 	o.Notes = m.Notes
+	frugal(false)
 	if err := o.Hold(); err != nil {
 		return nil, err
 	}
