@@ -33,9 +33,9 @@ type Request struct {
 	TimeOut                    time.Duration
 	Params, Set, Env           []string
 	CSV, SVG                   string // files that the caller writes; "": none
-	// Progress is told how many trials of an elector are done; nil: nobody wants to know.
+	// Progress receives the number of trials of an elector that are done; nil: it is not called.
 	Progress func(elector string, done, all int)
-	// Violated is told which promises were broken, and where.
+	// Violated receives each broken promise, and where it broke.
 	Violated func(where, text string)
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDenounce: every broken promise is told with its graph.
+// TestDenounce: every broken promise is reported with its graph.
 func TestDenounce(t *testing.T) {
 	t.Parallel()
 	g, err := Parse("3;1;1-2")

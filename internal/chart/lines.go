@@ -275,7 +275,7 @@ func (l *course) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// draw draws the mark of a point, and what stands beside it.
+// draw draws the mark of a point and its label.
 func (q *Point) draw(c draw.Canvas, at vg.Point, look Look) {
 	if !c.Contains(at) {
 		return

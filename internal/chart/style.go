@@ -36,7 +36,7 @@ var (
 
 	black = color.RGBA{A: 0xff}
 	white = color.RGBA{0xff, 0xff, 0xff, 0xff}
-	// Gray is what stands beside the data.
+	// Gray is the colour of axes and labels.
 	Gray  = color.RGBA{0x66, 0x66, 0x66, 0xff}
 	faint = color.RGBA{0xd8, 0xd8, 0xd8, 0xff}
 )

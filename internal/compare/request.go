@@ -96,7 +96,7 @@ func (q *Request) tails() error {
 	return nil
 }
 
-// ReadShare reads a share: 5% or 0.05. Whoever writes 5 means the first, and gets an error rather
+// ReadShare reads a share: 5% or 0.05. A bare 5 probably means 5 %, and is an error rather
 // than 500 %.
 func ReadShare(text string) (float64, error) {
 	a, ok := metric.ReadAmount(text)

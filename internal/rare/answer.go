@@ -23,7 +23,7 @@ type Request struct {
 	Beyond                       []string // numbers of time-outs, or durations
 	Paths, Replications, Workers int      // no workers: one per core
 	File                         string   // that the caller writes; "": none
-	// Progress is told how many replications of a cell are done, Violated which promises were broken;
+	// Progress receives the number of replications of a cell that are done, Violated each broken promise;
 	// nil: nobody wants to know.
 	Progress func(cell string, done, all int)
 	Violated func(cell, text string)

@@ -34,7 +34,7 @@ type Replay struct {
 	differs  []string // from what is recorded
 }
 
-// A Request says which trial of a run is run again, and what is told of it.
+// A Request says which trial of a run is run again, and what is reported of it.
 type Request struct {
 	Path                string
 	Number              int
