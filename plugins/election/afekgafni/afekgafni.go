@@ -71,7 +71,7 @@ type node struct {
 // New sleeps.
 func New(c algo.Config) algo.Elector {
 	n := &node{Config: c}
-	at := slices.Index(c.Peers, c.ID)
+	at := c.ID.Index()
 	n.targets = slices.Concat(c.Peers[at+1:], c.Peers[:at])
 	if c.Params.Enum("capture_order") == "ascending" {
 		slices.Sort(n.targets)

@@ -184,7 +184,7 @@ func (n *node) probe(env algo.Env) {
 // onProbe is rule 2. A leader that probes leads no more.
 func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 	gone := false
-	if last := &n.probed[from-1]; m.Round.after(*last) {
+	if last := &n.probed[from.Index()]; m.Round.after(*last) {
 		*last, gone = m.Round, n.leader == from
 	}
 	leader := n.leader

@@ -94,10 +94,10 @@ func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 	if m.Term < n.term {
 		n.announceTo(env, from)
 	}
-	if m.Term <= n.term || n.probed[from-1].after(m.Round) || slices.Contains(n.suspects, from) {
+	if m.Term <= n.term || n.probed[from.Index()].after(m.Round) || slices.Contains(n.suspects, from) {
 		return
 	}
-	n.probed[from-1] = m.Round
+	n.probed[from.Index()] = m.Round
 	n.promise(env, m.Term)
 	deposed := n.mode == leading
 	n.settle(env, follower, from, m.Term)

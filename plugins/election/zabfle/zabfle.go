@@ -229,7 +229,7 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 // left for good.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = without(n.suspects, p)
-	if n.asked = without(n.asked, p); n.rounds[p-1] <= n.clock {
+	if n.asked = without(n.asked, p); n.rounds[p.Index()] <= n.clock {
 		n.strangers = without(n.strangers, p)
 	}
 	if n.leader != algo.None {

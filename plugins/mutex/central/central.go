@@ -98,7 +98,7 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 
 // onRequest is rule 2, at the coordinator.
 func (n *node) onRequest(env algo.Env, t Turn) {
-	latest := &n.latest[slices.Index(n.Peers, t.ID)]
+	latest := &n.latest[t.ID.Index()]
 	switch {
 	case t.Number <= *latest: // a second copy
 		return

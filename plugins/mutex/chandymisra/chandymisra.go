@@ -12,7 +12,6 @@ package chandymisra
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -90,7 +89,7 @@ func (n *node) Release(env algo.Env) {
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
-	i, _ := slices.BinarySearch(n.Peers, from)
+	i := from.Index()
 	switch m.(type) {
 	case Request:
 		n.onRequest(env, i)

@@ -149,7 +149,7 @@ func (n *node) onRequest(env algo.Env, m Request) {
 		n.start(env, s)
 		return
 	case n.role == waiting:
-		n.answered[from-1].keep(s.Number, m.Session)
+		n.answered[from.Index()].keep(s.Number, m.Session)
 	}
 	n.reply(env, m)
 }
@@ -164,14 +164,14 @@ func (n *node) reply(env algo.Env, m Request) {
 				r.Followers = append(r.Followers, Stamp{f.number, n.Peers[i]})
 			}
 		}
-		n.owed[m.Stamp.ID-1].keep(m.Stamp.Number, m.Session)
+		n.owed[m.Stamp.ID.Index()].keep(m.Stamp.Number, m.Session)
 	}
 	env.Send(m.Stamp.ID, r)
 }
 
 // start lets another in, to this process.
 func (n *node) start(env algo.Env, s Stamp) {
-	n.followers[s.ID-1].keep(s.Number, n.session)
+	n.followers[s.ID.Index()].keep(s.Number, n.session)
 	env.Send(s.ID, Start{s})
 }
 
@@ -183,13 +183,13 @@ func (n *node) onReply(from algo.ID, m Reply) {
 	}
 	n.needed = slices.Delete(n.needed, i, i+1)
 	for _, f := range m.Followers {
-		n.await[f.ID-1].number = max(n.await[f.ID-1].number, f.Number)
+		n.await[f.ID.Index()].number = max(n.await[f.ID.Index()].number, f.Number)
 	}
 }
 
 // finished learns that all requests of p up to that number are over.
 func (n *node) finished(p algo.ID, number uint64) {
-	n.done[p-1] = max(n.done[p-1], number)
+	n.done[p.Index()] = max(n.done[p.Index()], number)
 }
 
 // enterIfAllowed is rule 6: with all replies, and when all followers of others have left, it

@@ -11,7 +11,7 @@ import (
 // onRequest is rule 2. One that its RELEASE has overtaken is over: nobody waited for its
 // answer.
 func (n *Node) onRequest(env algo.Env, s Stamp) {
-	if n.over != nil && s.Clock <= n.over[s.ID-1] {
+	if n.over != nil && s.Clock <= n.over[s.ID.Index()] {
 		return
 	}
 	if n.lock == (Stamp{}) {
@@ -45,7 +45,7 @@ func (n *Node) onRelinquish(env algo.Env, s Stamp) {
 // no more.
 func (n *Node) onRelease(env algo.Env, s Stamp) {
 	if n.over != nil {
-		n.over[s.ID-1] = max(n.over[s.ID-1], s.Clock)
+		n.over[s.ID.Index()] = max(n.over[s.ID.Index()], s.Clock)
 		n.waiting = slices.DeleteFunc(n.waiting, func(r Stamp) bool { return r == s })
 	}
 	if s == n.lock {

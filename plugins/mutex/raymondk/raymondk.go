@@ -107,7 +107,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Request:
 		n.onRequest(env, from, m.N)
 	case Reply:
-		n.answered[from-1] = max(n.answered[from-1], m.N)
+		n.answered[from.Index()] = max(n.answered[from.Index()], m.N)
 		n.enterIfAllowed(env)
 	}
 }
@@ -118,7 +118,7 @@ func (n *node) onRequest(env algo.Env, from algo.ID, number uint64) {
 	n.highest = max(n.highest, number)
 	first := n.own < number || n.own == number && n.ID < from
 	if n.state == inside || n.state == waiting && first {
-		n.deferred[from-1] = max(n.deferred[from-1], number)
+		n.deferred[from.Index()] = max(n.deferred[from.Index()], number)
 		return
 	}
 	env.Send(from, Reply{number})

@@ -105,7 +105,7 @@ func (n *node) Request(env algo.Env) {
 	n.asked = true
 	n.testTurn(env)
 	if n.asked && n.park { // the turn is somebody else's, who may have kept it
-		algo.Broadcast(env, n.ID, n.Peers, Wakeup{n.s[n.ID-1]})
+		algo.Broadcast(env, n.ID, n.Peers, Wakeup{n.s[n.ID.Index()]})
 	}
 }
 
@@ -118,7 +118,7 @@ func (n *node) Release(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Inform: // rule 2
-		n.s[from-1] = m.S
+		n.s[from.Index()] = m.S
 		n.testTurn(env)
 	case Wakeup:
 		n.onWakeup(env, from, m.S)
@@ -127,7 +127,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 // onWakeup notes the newest wake-up of each process.
 func (n *node) onWakeup(env algo.Env, from algo.ID, s uint64) {
-	if w := &n.wakeups[from-1]; !w.came || s > w.s {
+	if w := &n.wakeups[from.Index()]; !w.came || s > w.s {
 		*w = wakeup{true, s}
 		n.testTurn(env)
 	}
@@ -184,14 +184,14 @@ func (n *node) awaited() bool {
 
 // passTurn is rule 1. With one process the turn is its own again.
 func (n *node) passTurn(env algo.Env) {
-	n.s[n.ID-1]++
-	algo.Broadcast(env, n.ID, n.Peers, Inform{n.s[n.ID-1]})
+	n.s[n.ID.Index()]++
+	algo.Broadcast(env, n.ID, n.Peers, Inform{n.s[n.ID.Index()]})
 }
 
 // Invariant: nobody is known to be more than one pass ahead or behind, and who
 // is inside has the turn.
 func (n *node) Invariant() error {
-	own := n.s[n.ID-1]
+	own := n.s[n.ID.Index()]
 	for i, s := range n.s {
 		if s > own+1 || own > s+1 {
 			return fmt.Errorf("%d passes here, but %d of %d", own, s, i+1)

@@ -83,7 +83,7 @@ type node struct {
 // New is the initialization: X is A, but 1 where the turn is first.
 func New(c algo.Config) algo.Mutex {
 	a := raynal.Attributes(c.Params, len(c.Peers))
-	n := &node{Config: c, a: a, turn: ratio(1, a[c.ID-1])}
+	n := &node{Config: c, a: a, turn: ratio(1, a[c.ID.Index()])}
 	n.x = n.xOf(c.ID, 0)
 	for _, a := range a {
 		n.turn = n.turn.times(ratio(a, 1))
@@ -92,13 +92,13 @@ func New(c algo.Config) algo.Mutex {
 }
 
 // step is A(p)/A(p+1), p+1 being the successor in the ring of IDs.
-func (n *node) step(p algo.ID) fraction { return ratio(n.a[p-1], n.a[int(p)%len(n.a)]) }
+func (n *node) step(p algo.ID) fraction { return ratio(n.a[p.Index()], n.a[int(p)%len(n.a)]) }
 
 // xOf is X of process p when it has passed the turn s times.
 func (n *node) xOf(p algo.ID, s uint64) fraction {
 	x := n.step(p).power(s)
 	if p != n.Holder {
-		x = x.times(ratio(n.a[p-1], 1))
+		x = x.times(ratio(n.a[p.Index()], 1))
 	}
 	return x
 }

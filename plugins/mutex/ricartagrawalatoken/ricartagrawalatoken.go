@@ -11,7 +11,6 @@ package ricartagrawalatoken
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -64,12 +63,6 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// at is the place of p in request and token.
-func (n *node) at(p algo.ID) int {
-	i, _ := slices.BinarySearch(n.Peers, p)
-	return i
-}
-
 // Request asks everybody, unless the token is here.
 func (n *node) Request(env algo.Env) {
 	if n.token != nil {
@@ -83,7 +76,7 @@ func (n *node) Request(env algo.Env) {
 // Release notes that the own request is served, and hands the token over.
 func (n *node) Release(env algo.Env) {
 	n.inside = false
-	n.token[n.at(n.ID)] = n.clock
+	n.token[n.ID.Index()] = n.clock
 	n.handOver(env)
 }
 
@@ -98,7 +91,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 // onRequest: an idle holder hands the token over at once.
 func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
-	i := n.at(j)
+	i := j.Index()
 	n.request[i] = max(n.request[i], number)
 	if n.token != nil && !n.inside {
 		n.handOver(env)
@@ -118,7 +111,7 @@ func (n *node) enter(env algo.Env) {
 // handOver gives the token to the first behind this process that waits, if one does. That it
 // asked itself, nobody tells it.
 func (n *node) handOver(env algo.Env) {
-	self := n.at(n.ID)
+	self := n.ID.Index()
 	for k := range n.Peers {
 		if i := (self + k) % len(n.Peers); n.request[i] > n.token[i] {
 			env.Send(n.Peers[i], Token{n.token})
