@@ -46,7 +46,7 @@ func (n *node) promise(env algo.Env, term uint64) {
 	}
 }
 
-// onClaim is rule 5: promise a term once. Whoever does gives up its own claim.
+// onClaim is rule 5: promise a term once. A process that does gives up its own claim.
 func (n *node) onClaim(env algo.Env, from algo.ID, m Claim) {
 	if n.mode == probing && m.Term > n.promised {
 		n.claim = 0

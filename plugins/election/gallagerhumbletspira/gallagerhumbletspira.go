@@ -303,7 +303,7 @@ func (n *node) hearsWho(env algo.Env, from, leader algo.ID) {
 func (n *node) Invariant() error {
 	if 1<<n.level > len(n.Peers) ||
 		n.told && (len(n.deferred) > 0 || n.find || n.findCount != 0 || n.testEdge != algo.None) {
-		return fmt.Errorf("level %d among %d processes, told who leads: %t; waits for %d reports and %d, "+
+		return fmt.Errorf("level %d among %d processes, knows the leader: %t; waits for %d reports and %d, "+
 			"%d messages deferred", n.level, len(n.Peers), n.told, n.findCount, n.testEdge, len(n.deferred))
 	}
 	return nil

@@ -72,7 +72,7 @@ func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	}
 }
 
-// onVote is rule 2. Who is a round behind is told so. Who looks neither leads nor
+// onVote is rule 2. A process that is a round behind is told so. A process that looks neither leads nor
 // follows any more.
 func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
 	n.reports[from.Index()] = report{}

@@ -40,8 +40,8 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Where links do not keep order it is unsafe: a REPLY or RELEASE that overtakes a " +
-			"REQUEST of its sender lets two in at once. After any crash or loss whoever asks " +
-			"waits for ever.",
+			"REQUEST of its sender lets two in at once. After any crash or loss a process that asks " +
+			"waits without end.",
 	}, New)
 }
 
@@ -61,7 +61,7 @@ func New(c algo.Config) algo.Mutex {
 }
 
 // Request is rule 1: put the request into the own queue and everybody else's. Who
-// came back from a crash does not know who is in the queue already.
+// came back from a crash does not know which process is in the queue already.
 func (n *node) Request(env algo.Env) {
 	if n.Incarnation > 0 {
 		return
@@ -128,7 +128,7 @@ func (n *node) enterIfFirst(env algo.Env) {
 	env.Granted()
 }
 
-// Invariant: the clock is beyond everything heard and asked for, and who is
+// Invariant: the clock is beyond everything heard and asked for, and a process that is
 // inside has a request.
 func (n *node) Invariant() error {
 	for i, p := range n.Peers {

@@ -41,7 +41,7 @@ func (n *Node) onRelinquish(env algo.Env, s Stamp) {
 	}
 }
 
-// onRelease is rule 8, at the arbiter. Who waits here, but entered with others' locks, waits
+// onRelease is rule 8, at the arbiter. A process that waits here, but entered with others' locks, waits
 // no more.
 func (n *Node) onRelease(env algo.Env, s Stamp) {
 	if n.over != nil {
@@ -77,7 +77,7 @@ func (n *Node) enqueue(s Stamp) {
 	n.waiting = slices.Insert(n.waiting, i, s)
 }
 
-// Invariant: who is inside has every lock of its quorum, no arbiter that gave
+// Invariant: a process that is inside has every lock of its quorum, no arbiter that gave
 // its lock lets us wait, those who wait for ours do so in order, and if the first
 // of them is before the lock, its owner has been asked.
 func (n *Node) Invariant() error {

@@ -5,16 +5,16 @@
 // Each process has a number A, no two of which have a factor in common, and a
 // fraction X, at first A, but 1 at one process. The product T of all X says
 // whose turn it is: process i's, if T = Q/A(i), Q being the product of all A.
-// Everybody knows every X. Whoever leaves multiplies its X by A(i)/A(i+1),
-// which makes it its successor's turn, and informs all others. Whoever does
+// Everybody knows every X. A process that leaves multiplies its X by A(i)/A(i+1),
+// which makes it its successor's turn, and informs all others. A process that does
 // not want to enter does so as well as soon as its turn comes.
 //
 // After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. So s
 // stands for X, which would outgrow any number, and T is compared with Q/A(i)
 // factor by factor; which A were chosen makes no difference.
 //
-// So the turn goes round for ever, also when nobody wants it. With park it stays
-// where nobody known is waiting, and whoever wants to enter wakes everybody up.
+// So the turn goes round without end, also when nobody wants it. With park it stays
+// where nobody known is waiting, and a process that wants to enter wakes everybody up.
 package raynalmodified
 
 import (
@@ -60,7 +60,7 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * (n - 1)) }),
 		}},
 		Breaks: "Any crash stops the turn at the process that is down, wanted or not, and everybody " +
-			"waits for ever. It never rests: an idle system exchanges N-1 messages in each " +
+			"waits without end. It never rests: an idle system exchanges N-1 messages in each " +
 			"message delay, unless park is set.",
 	}, New)
 }
@@ -171,7 +171,7 @@ func (n *node) leaveTurn(env algo.Env) {
 	}
 }
 
-// awaited says whether anybody waits, as far as is known: whoever woke us up
+// awaited says whether anybody waits, as far as is known: a process that woke us up
 // with the X that it still has.
 func (n *node) awaited() bool {
 	for i, w := range n.wakeups {

@@ -1,11 +1,11 @@
 // Package ricartagrawalatoken is the broadcast token algorithm of Ricart and Agrawala (CACM 1983),
 // their answer to Carvalho and Roucairol.
 //
-// One token; who has it may enter. Who wants it asks everybody, since nobody knows where it
-// is, with the number of this request. The token remembers the number of each process's last
-// request that was served. Who leaves looks round the ring of processes, from its successor on, for
-// the first whose request is newer than that, and hands the token over. So nobody is passed
-// over, and no queue is kept.
+// One token; a process that has it may enter. A process that wants it asks everybody, since nobody
+// knows where it is, with the number of this request. The token remembers the number of each process's
+// last request that was served. A process that leaves looks round the ring of processes, from its
+// successor on, for the first whose request is newer than that, and hands the token over. So nobody is
+// passed over, and no queue is kept.
 package ricartagrawalatoken
 
 import (
@@ -18,7 +18,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "ricart-agrawala-token",
-		Summary: "one token; requests are broadcast, and who leaves looks round for the next",
+		Summary: "one token; requests are broadcast, and a process that leaves looks round for the next",
 		Paper: algo.Paper{
 			Authors: "G. Ricart, A. K. Agrawala",
 			Title:   "Author's response to \"On mutual exclusion in computer networks\"",
@@ -39,7 +39,7 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and whoever asks waits for ever. So it is when the token goes to a process " +
+			"more, and a process that asks waits without end. So it is when the token goes to a process " +
 			"that crashed while it waited. The crash of any other does no harm.",
 	}, New)
 }
@@ -121,7 +121,7 @@ func (n *node) handOver(env algo.Env) {
 	}
 }
 
-// Invariant: nobody waits for an idle holder, and whoever is inside has the token.
+// Invariant: nobody waits for an idle holder, and a process that is inside has the token.
 func (n *node) Invariant() error {
 	if n.inside && n.token == nil {
 		return errors.New("inside without the token")

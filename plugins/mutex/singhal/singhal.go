@@ -4,7 +4,7 @@
 // number of its last request. It asks only those that want to enter themselves, since
 // one of them has the token or gets it. At the start each process takes those before it
 // for requesting, like the steps of a staircase, so that of any two one asks the other.
-// Every rule keeps it so. The token carries what its holders knew, and whoever leaves
+// Every rule keeps it so. The token carries what its holders knew, and a process that leaves
 // gives it to the next, round the ring, that wants to enter.
 package singhal
 
@@ -43,7 +43,7 @@ func init() {
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
 			"more. Unlike in suzuki-kasami the crash of an idle process may do harm too: the " +
-			"token goes to whoever is taken for requesting.",
+			"token goes to the process that is taken for requesting.",
 	}, New)
 }
 
@@ -159,8 +159,8 @@ func (n *node) handOver(env algo.Env, to algo.ID) {
 	n.token = Token{}
 }
 
-// Invariant: who is inside or idle with the token has it, nobody else does; and an idle holder knows
-// of nobody that wants it.
+// Invariant: a process that is inside or idle with the token has it, nobody else does; and an idle
+// holder knows of nobody that wants it.
 func (n *node) Invariant() error {
 	own := n.sv[n.ID.Index()]
 	if (own == Executing || own == Holding) != (n.token.State != nil) {

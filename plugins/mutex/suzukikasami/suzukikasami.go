@@ -1,7 +1,7 @@
 // Package suzukikasami is the broadcast token algorithm of Suzuki and Kasami
 // (ACM TOCS 1985). Comments cite procedures P1 and P2 of the paper.
 //
-// One token; who has it may enter. Who wants it asks everybody, since nobody
+// One token; a process that has it may enter. A process that wants it asks everybody, since nobody
 // knows where it is. Every process remembers the number of each process's last
 // request, RN; the token remembers the last one served, LN. Where RN is one
 // ahead of LN, a request is waiting, and the holder puts its process into the
@@ -41,7 +41,7 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and whoever asks waits for ever. The crash of a process that neither has the " +
+			"more, and a process that asks waits without end. The crash of a process that neither has the " +
 			"token nor waits for it does no harm.",
 	}, New)
 }
