@@ -425,7 +425,7 @@ func sideOf(t *results.Table) Side {
 	}
 	for _, trial := range t.Trials {
 		s.Statuses[trial.Status]++
-		if d := trial.DurationMS * float64(time.Millisecond); d > 0 { // not of one that was not run
+		if d := trial.Value(metric.Duration) * float64(time.Millisecond); d > 0 { // it was run
 			s.Took += time.Duration(d)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -155,10 +154,8 @@ func (r *Replay) Differences() (out []string) {
 	for _, m := range metric.Fixed() {
 		text(m.Name, known(old, m.Name), known(&now, m.Name))
 	}
-	for _, m := range old.Metrics {
-		if !slices.Contains(metric.Names(metric.Fixed()), m.Name) {
-			text(m.Name, results.Number(m.Value), known(&now, m.Name))
-		}
+	for _, m := range old.Metrics() {
+		text(m.Name, results.Number(m.Value), known(&now, m.Name))
 	}
 	return out
 }
@@ -174,8 +171,8 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 	recorded := trace.Status("")
 	if old := r.Recorded; old != nil {
 		if recorded = old.Status; r.fed > 0 { // it was not judged again
-			status, reason, took = old.Status, old.Reason, figure(old, metric.Duration)
-			messages = int64(figure(old, metric.Messages))
+			status, reason, took = old.Status, old.Reason, old.Value(metric.Duration)
+			messages = old.Count(metric.Messages)
 		}
 	}
 	facts = append(facts, answer.Fact{Name: "status", Value: string(status)},
@@ -219,7 +216,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 		d.Say("not recorded: the run, or its cell, ended before this trial")
 	case !virtual:
 		d.Say(fmt.Sprintf("recorded: status %s, %d messages; real nodes are never quite the same", recorded,
-			int64(figure(r.Recorded, metric.Messages))))
+			r.Recorded.Count(metric.Messages)))
 	case len(r.differs) == 0:
 		d.Say("same as recorded")
 	}
@@ -249,7 +246,7 @@ func (r *Replay) metrics(d *answer.Document) {
 func (r *Replay) sayRetraced(d *answer.Document) {
 	if r.Recorded != nil {
 		d.Say(fmt.Sprintf("recorded: status %s, %d messages", r.Recorded.Status,
-			int64(figure(r.Recorded, metric.Messages))))
+			r.Recorded.Count(metric.Messages)))
 	}
 	text := fmt.Sprintf("retraced: %s that reached its processes, in the recorded order: ",
 		console.Plural(r.fed, "event", "events"))
@@ -286,7 +283,3 @@ func EventRow(t *answer.Table, e *diagram.Event, first ...answer.Value) {
 }
 
 // figure is a metric that a trial has recorded.
-func figure(t *results.Trial, m *metric.Metric) float64 {
-	v, _ := t.Figure(m.Name)
-	return v
-}

@@ -84,9 +84,9 @@ func Folder(path string, number int, again Again) (*Side, error) {
 	kept, err := results.ReadTrace(dir, number)
 	if err == nil && old != nil {
 		r.Rerun, r.kinds = &Rerun{Records: kept.Records}, kept.Kinds
-		r.Verdict.Status, r.Verdict.Reason, r.Verdict.Metrics = old.Status, old.Reason, old.Metrics
+		r.Verdict.Status, r.Verdict.Reason, r.Verdict.Metrics = old.Status, old.Reason, old.Metrics()
 		out, err := r.side(path)
-		out.DurationMS, out.Messages = figure(old, metric.Duration), int64(figure(old, metric.Messages))
+		out.DurationMS, out.Messages = old.Value(metric.Duration), old.Count(metric.Messages)
 		return out, err
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -238,7 +238,7 @@ others have added there comes here.
 
 // historyAdd keeps a run, and says so.
 func historyAdd(ctx context.Context, d *answer.Document, store *history.Store, path, commit string) error {
-	t, err := results.Survey(path)
+	t, err := results.ReadTable(path)
 	if err != nil {
 		return err
 	}

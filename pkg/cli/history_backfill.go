@@ -163,7 +163,7 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return &commits.UntestableError{Reason: "it does not run the experiment: " +
 			cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), fmt.Sprint(err))}
 	}
-	t, err := results.Survey(found[0])
+	t, err := results.ReadTable(found[0])
 	var entry *history.Entry
 	if err == nil {
 		entry, err = history.NewEntry(t, *c)
