@@ -502,8 +502,8 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
 		return row
 	}
-	all := slices.Concat(a, b)
-	if censoredA == censoredB && (slices.Equal(a, b) || censoredA == 0 && slices.Min(all) == slices.Max(all)) {
+	if all := slices.Concat(a, b); censoredA == censoredB &&
+		(slices.Equal(a, b) || censoredA == 0 && slices.Min(all) == slices.Max(all)) {
 		row.Verdict, row.Change = Same, 0
 		row.lucky = 2*len(luckyPairs(p.base, p.new)) >= max(len(p.base.Trials), len(p.new.Trials))
 		return row

@@ -165,8 +165,8 @@ func document(e *experiment.Experiment, tails []tail, q *Request) *answer.Docume
 		answer.Columns(answer.People, ":number:95_%_interval"), answer.Columns(programs, "low:number "+
 			"high:number replications:count replications_reached:count paths:count levels:count "+
 			"simulated_paths:count events:count plain_trials:number"), answer.Columns(all, "gain:number"))...)
-	cells := d.Table("cells", answer.Columns(all, "cell design:map time_out_ms:number::ms height levels:list "+
-		"violated_paths:count")...)
+	cells := d.Table("cells", answer.Columns(all, "cell design:map time_out_ms:number::ms height "+
+		"levels:list violated_paths:count")...)
 	cells.Only = programs
 	d.Say("")
 	for i := range tails {
