@@ -110,7 +110,7 @@ func (row *Row) verdict(o *Options) Verdict {
 	case math.Abs(row.Change) <= o.Threshold:
 		return Small
 	}
-	return row.judged(row.larger())
+	return judged(row.of, row.larger())
 }
 
 // larger says whether the new values tend to be larger. Where time-outs leave no
