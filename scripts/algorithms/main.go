@@ -105,7 +105,8 @@ func index(out *bytes.Buffer, p algo.Problem) {
 		}
 		s := &a.Spec
 		fmt.Fprintf(out, "| [`%s`](#%s) | %s | %s | %s | %s | %d |\n", s.Name, anchor(a.ID), s.Summary,
-			s.Needs.Topology, order(s), s.Needs.Synchrony, s.Survives.CrashesOf(shown.Nodes, s.Defaults(shown)))
+			s.Needs.Topology, order(s), s.Needs.Synchrony,
+			s.Survives.CrashesOf(shown.Nodes, s.Defaults(shown)))
 	}
 }
 
