@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/chart"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -18,6 +19,7 @@ import (
 // The data as the page reads it: short keys, since there may be thousands of cells.
 type (
 	wire struct {
+		Looks      any            `json:"looks"`  // of labels
 		Points     int            `json:"points"` // most of a distribution
 		Quantiles  bool           `json:"quantiles"`
 		Beyond     string         `json:"beyond"` // for a figure among the time-outs
@@ -143,7 +145,8 @@ func (d *Data) encode(limit int) ([]byte, error) {
 
 func (d *Data) wire(level detail) *wire {
 	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Mark: compare.Mark,
+		Looks: chart.Looks(), Points: level.points, Quantiles: level.quantiles,
+		Beyond: compare.BeyondLimit, Mark: compare.Mark,
 		Statuses: trace.Statuses(),
 		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
 		Question: []int{}, Main: []int{}, Kinds: append([]string{}, d.Kinds...),
