@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -231,20 +230,20 @@ func (o *Outcome) warnings() []string {
 	t := &o.Tally
 	say(t.Timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
-		report.Plural(t.Timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
+		console.Plural(t.Timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
 		o.example(trace.TimedOut))
 	say(t.Invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
-		"fewer nodes or an idle machine, or raise retries", report.Plural(t.Invalid, "trial", "trials"),
-		report.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
+		"fewer nodes or an idle machine, or raise retries", console.Plural(t.Invalid, "trial", "trials"),
+		console.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	if e.Allow.TooMarked(t.Marked, t.OK) {
 		say(true, "%d of %s with status ok are marked (allow.marked is %g %%): %s; use fewer "+
-			"nodes or an idle machine", t.Marked, report.Plural(t.OK, "trial", "trials"), 100**e.Allow.Marked,
+			"nodes or an idle machine", t.Marked, console.Plural(t.OK, "trial", "trials"), 100**e.Allow.Marked,
 			o.example(trace.OK))
 	}
 	say(t.Unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
-		report.Plural(t.Unknown, "trial", "trials"), o.example(trace.Unknown))
+		console.Plural(t.Unknown, "trial", "trials"), o.example(trace.Unknown))
 	say(o.statuses[trace.Unstable] > 0, "%s had more requests than were granted, and count in no figure: %s",
-		report.Plural(o.statuses[trace.Unstable], "trial", "trials"), o.example(trace.Unstable))
+		console.Plural(o.statuses[trace.Unstable], "trial", "trials"), o.example(trace.Unstable))
 	return out
 }
 
@@ -330,7 +329,7 @@ func (o *Outcome) judged(d *answer.Document) {
 	}
 	if more := o.Tally.Violations - len(o.Violations); more > 0 {
 		d.Say(fmt.Sprintf("and %s with status violation in trials.csv",
-			report.Plural(more, "more trial", "more")))
+			console.Plural(more, "more trial", "more")))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -64,7 +64,7 @@ one trial belong together.
 	return s.answering(c, func(args []string) (d *answer.Document, err error) {
 		if len(args) != 2 {
 			return nil, usage("bench compare: %s, want two: the base and the new run",
-				report.Plural(len(args), "argument", "arguments"))
+				console.Plural(len(args), "argument", "arguments"))
 		}
 		if err = oneOf("over", q.Over, experiment.Overs); err == nil && q.Stat != "" {
 			err = oneOf("stat", q.Stat, stats.QuantileNames())

@@ -14,9 +14,9 @@ import (
 	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/history"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -265,7 +265,7 @@ func historyAdd(ctx context.Context, d *answer.Document, store *history.Store, p
 	if err := store.Add(ctx, e, t.Config); err != nil {
 		return err
 	}
-	d.Say(fmt.Sprintf("%s: %s, %s, of %s", store, e.Experiment, report.Plural(len(e.Cells), "cell", "cells"),
+	d.Say(fmt.Sprintf("%s: %s, %s, of %s", store, e.Experiment, console.Plural(len(e.Cells), "cell", "cells"),
 		commitText(&of)))
 	return nil
 }
@@ -347,7 +347,7 @@ somewhere between two commits, bless any of those between.
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench history bless: %s, want one commit, as bench history bless HEAD "+
-				"--reason ...", report.Plural(len(args), "argument", "arguments"))
+				"--reason ...", console.Plural(len(args), "argument", "arguments"))
 		}
 		if strings.TrimSpace(reason) == "" {
 			return nil, usage("bench history bless: want --reason: those who read it later need to know")

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/reproduce"
 	"github.com/conclave-bench/conclave/internal/transport"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -154,7 +154,7 @@ func (s *streams) runStudy(ctx context.Context, f *reproduceFlags, study *reprod
 		return r, err
 	}
 	defer func() { _ = folder.Close() }() // whatever was finished is on disk already
-	fmt.Fprintf(s.err, "reproduce  %s: %s\n", study.Name, report.Plural(len(e.Trials()), "trial", "trials"))
+	fmt.Fprintf(s.err, "reproduce  %s: %s\n", study.Name, console.Plural(len(e.Trials()), "trial", "trials"))
 	_, err = s.execute(ctx, &runFlags{quiet: true}, e, folder)
 	if err != nil {
 		return r, err

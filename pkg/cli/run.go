@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/queue"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -443,13 +443,13 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	if _, all := e.Estimate(); finished > 0 {
 		how = plan.About(time.Duration(float64(all) * float64(planned-finished) / float64(e.Most())))
 	}
-	trials := report.Plural(planned, "trial", "trials")
+	trials := console.Plural(planned, "trial", "trials")
 	if e.Until != nil {
 		trials = plan.Between(e.Least(), e.Most()) + " trials"
 	}
 	b, w := thisBuild(), s.aside()
 	fmt.Fprintf(w, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
-		report.Plural(len(e.Cells), "cell", "cells"), plan.Repetitions(e), trials, how)
+		console.Plural(len(e.Cells), "cell", "cells"), plan.Repetitions(e), trials, how)
 	if e.Shard.Of > 0 {
 		fmt.Fprintf(w, "shard       %v of %d repetitions\n", e.Shard, e.Repetitions)
 	}
