@@ -212,8 +212,8 @@ func (s Spread) String() string {
 	}
 	rest = append(rest, fmt.Sprintf("%d rounds of %d trials in a cell", s.Rounds, s.Trials))
 	text += " (" + strings.Join(rest, "; ") + ")"
-	costs := fmt.Sprintf("a round costs %s ms to start for each cell, a trial %s ms", console.Number(s.RoundMS),
-		console.Number(s.TrialMS))
+	costs := fmt.Sprintf("a round costs %s ms to start for each cell, a trial %s ms",
+		console.Number(s.RoundMS), console.Number(s.TrialMS))
 	switch {
 	case s.Best == 0:
 	case s.Unbounded():

@@ -22,7 +22,8 @@ import (
 func (o *Outcome) Document(verb string) *answer.Document {
 	e, code := o.Experiment, o.Tally.Code()
 	d := answer.New(verb, e.Name)
-	d.End(code, verdictOf(code))
+	d.Exit = code
+	d.Verdict, _ = answer.VerdictOf(code)
 	if o.finished > 0 {
 		notes := o.table(d)
 		d.Say("")
@@ -53,23 +54,6 @@ func (o *Outcome) Document(verb string) *answer.Document {
 			program.Command(append([]string{"run", "--resume", o.Dir}, o.Again...)...)))
 	}
 	return d
-}
-
-// verdictOf is a run's exit code in words.
-func verdictOf(code int) string {
-	switch code {
-	case answer.Good:
-		return "ok"
-	case answer.CouldNotRun:
-		return "could not run"
-	case answer.Violated:
-		return "violation"
-	case answer.Missed:
-		return "threshold missed"
-	case answer.Incomplete:
-		return "incomplete"
-	}
-	return "interrupted"
 }
 
 // Progress is how far a run is, in words: under a rule, the cells that are not at their end may
@@ -237,8 +221,8 @@ func (o *Outcome) warnings() []string {
 		console.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	if e.Allow.TooMarked(t.Marked, t.OK) {
 		say(true, "%d of %s with status ok are marked (allow.marked is %g %%): %s; use fewer "+
-			"nodes or an idle machine", t.Marked, console.Plural(t.OK, "trial", "trials"), 100**e.Allow.Marked,
-			o.example(trace.OK))
+			"nodes or an idle machine", t.Marked, console.Plural(t.OK, "trial", "trials"),
+			100**e.Allow.Marked, o.example(trace.OK))
 	}
 	say(t.Unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
 		console.Plural(t.Unknown, "trial", "trials"), o.example(trace.Unknown))

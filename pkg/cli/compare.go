@@ -45,7 +45,7 @@ A trial's time is the mean over its operations, which hides a slow one. With
 --stat. The verdict is that of an interval that respects that operations of
 one trial belong together.
 
-` + exitHelp("compare", "0", "1", "2", "4", "5"),
+` + answer.Explain("compare", "0", "1", "2", "4", "5"),
 		Example: `  bench compare results/base results/new
   bench compare results/base results/new --fail-if 'election_ms > 10%'
   bench compare results/base results/new --prove 5%

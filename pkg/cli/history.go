@@ -201,7 +201,7 @@ name it with --commit.
 With --push, a history in git:REF then goes to a remote repository, and what
 others have added there comes here.
 
-` + exitHelp("history", "0", "1", "2", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history add results/ci/latest
   bench history add results/ci/latest --commit HEAD
   bench history add results/ci/latest --store git:bench-history --push origin`,
@@ -298,7 +298,7 @@ a trial parts from that of the commit before, as bench bisect does it.
 
 What somebody has blessed is told, and is no failure.
 
-` + exitHelp("history", "0", "1", "2", "4", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "4", "130, 143"),
 		Example: `  bench history analyze
   bench history analyze --cause
   bench history analyze --since HEAD~20 --format markdown --out trend.md
@@ -334,7 +334,7 @@ func (s *streams) historyBlessCommand() *cobra.Command {
 is told from then on, and is no failure any more. Of a change that lies
 somewhere between two commits, bless any of those between.
 
-` + exitHelp("history", "0", "1", "2", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history bless HEAD --reason "raft now asks before it votes"
   bench history bless 3f2a91c --where algorithm=raft --metric messages \
     --reason "one more round, on purpose"`,

@@ -41,7 +41,7 @@ real processes a run on a machine like this one. So a backfill that was
 interrupted goes on where it was. Commits that do not build, or cannot run the
 experiment, are skipped.
 
-` + exitHelp("history", "0", "1", "2", "5", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "5", "130, 143"),
 		Example: `  bench history backfill v1.0..HEAD configs/ci.yaml
   bench history backfill HEAD~50..HEAD configs/ci.yaml --package ./cmd/mybench`,
 		Args: cobra.ArbitraryArgs,
@@ -117,7 +117,7 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 		console.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped))
 	d.Add(answer.Facts{{Name: "added", Value: ran}, {Name: "skipped", Value: skipped}})
 	if skipped > 0 {
-		d.End(Incomplete, meaning("history", Incomplete))
+		d.End(Incomplete, answer.Meaning("history", Incomplete))
 	}
 	return d, nil
 }
