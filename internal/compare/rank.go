@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -316,7 +317,7 @@ func (d *Duel) amount() string {
 	}
 	switch {
 	case d.Exact:
-		return "exactly " + Number(d.Ratio) + unit
+		return "exactly " + console.Number(d.Ratio) + unit
 	case math.IsNaN(d.Ratio):
 		return "at least " + d.number(d.Low) + unit
 	}
@@ -344,7 +345,7 @@ func (d *Duel) number(v float64) string {
 		return "..."
 	}
 	if d.Apart {
-		return Number(v)
+		return console.Number(v)
 	}
 	decimals := 2
 	for _, end := range []float64{d.Low, d.High} {
@@ -353,7 +354,7 @@ func (d *Duel) number(v float64) string {
 		}
 	}
 	if math.Abs(v) >= 100 {
-		return Number(v)
+		return console.Number(v)
 	}
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -60,7 +61,7 @@ func Resting(t *stats.Tail, stat string) string {
 		text += ", " + IntervalText(t)
 	}
 	if !math.IsNaN(t.Effect) {
-		text += ", design effect " + Number(t.Effect)
+		text += ", design effect " + console.Number(t.Effect)
 	}
 	return text
 }
@@ -75,7 +76,7 @@ func IntervalText(t *stats.Tail) string {
 
 // tailText is a quantile over operations with its mark and its interval.
 func tailText(t *stats.Tail, mark string) string {
-	value := Number(t.Value) + mark
+	value := console.Number(t.Value) + mark
 	if math.IsNaN(t.Value) {
 		value = "pending" // the operation that the quantile falls on
 	}
@@ -86,7 +87,7 @@ func tailText(t *stats.Tail, mark string) string {
 		return fmt.Sprintf("%s [refused: needs %d trials]", value, max(t.GroupsNeeded(), stats.MinimumGroups))
 	case t.Refused():
 		return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
-			Number(math.Floor(t.Independent)), t.Needed)
+			console.Number(math.Floor(t.Independent)), t.Needed)
 	}
 	return value + " " + Interval(t.Low, t.High)
 }
@@ -111,7 +112,7 @@ func Refusal(t *stats.Tail) string {
 			max(t.GroupsNeeded(), stats.MinimumGroups))
 	}
 	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
-		Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
+		console.Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
 }
 
 // overOperations finds the figure of the operations, and says what is wrong with it.
@@ -139,6 +140,6 @@ func (h *Held) overOperations(groups [][]float64, doubt float64) {
 	case t.Min != nil && h.Value < *t.Min:
 		h.Why = beyond(h.Value, *t.Min, doubt, "less") + ", over " + rests
 	case quantile && h.Tail.Refused():
-		h.Why = fmt.Sprintf("it is not known: %s of too few, %s", Number(h.Value), rests)
+		h.Why = fmt.Sprintf("it is not known: %s of too few, %s", console.Number(h.Value), rests)
 	}
 }
