@@ -52,7 +52,7 @@ func TestMisses(t *testing.T) {
 			continue
 		}
 		for i, want := range tt.want {
-			if !strings.Contains(got[i].String(), want) {
+			if !strings.Contains(got[i].Miss(), want) {
 				t.Errorf("%s: %v, want %q", tt.name, got[i], want)
 			}
 		}
