@@ -45,6 +45,7 @@ func (f *folder) program(t *testing.T, expression string) {
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -195,8 +196,8 @@ func TestBisect_Module(t *testing.T) {
 		here.git(t, "add", "--all")
 		here.git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
 	}
-	put(t, "one.yaml", []byte("name: one\nproblem: election\nalgorithms: [my-election]\ntransport: sim\nnodes: 3\nrepetitions: 1\n"+
-		"scenario: {kind: cold-start}\n"))
+	here.put(t, "one.yaml", "name: one\nproblem: election\nalgorithms: [my-election]\ntransport: sim\nnodes: 3\nrepetitions: 1\n"+
+		"scenario: {kind: cold-start}\n")
 	out, err := here.command("go", "run", ".", "bisect", "HEAD~3", "HEAD", "one.yaml", "--package", ".").CombinedOutput()
 	if err == nil {
 		t.Error("the code is 0")

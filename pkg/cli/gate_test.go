@@ -39,7 +39,7 @@ func TestGate(t *testing.T) {
 	t.Parallel()
 	here := commitsIn(t, plain, half)
 	here.put(t, "elects.yaml", elects)
-	put(t, "same.yaml", []byte(elects+"scenario: {kind: cold-start}\n")) // nobody waits for an answer
+	here.put(t, "same.yaml", elects+"scenario: {kind: cold-start}\n") // nobody waits for an answer
 	here.git(t, "checkout", "--quiet", "c0")
 	here.program(t, later)
 	r := here.bench(t, "gate", "--base", "main", "same.yaml", "elects.yaml").want(t, Missed)

@@ -182,7 +182,7 @@ func TestHistory_Git(t *testing.T) {
 	here := commitsIn(t, plain, plain)
 	here.put(t, "small.yaml", small)
 	here.bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
-	put(t, "main.go", []byte("package main\n\nfunc main() {}\n")) // what go build has without a package
+	here.put(t, "main.go", "package main\n\nfunc main() {}\n") // what go build has without a package
 	here.git(t, "add", "main.go")
 	here.git(t, "commit", "--quiet", "--message", "a program at the top")
 	run, branch := here.latest(t, "out", "small"), here.git(t, "rev-parse", "--abbrev-ref", "HEAD")
