@@ -35,6 +35,7 @@ type build struct {
 	modules           []debug.Module // that are linked in, std included, in order
 	programs          []file
 	packages          []listed
+	tree              string // of the sources; empty for the working directory
 }
 
 // A listed is what go list says of a package that is linked in.
@@ -178,7 +179,7 @@ func (b *build) bill() ([]byte, error) {
 		URL: fmt.Sprintf("%s?goarch=%s&goos=%s&type=module", purl(b.main), b.processor, b.system)}
 	whole.Ref = whole.URL
 	var cited citation
-	if text, err := os.ReadFile("CITATION.cff"); err != nil {
+	if text, err := os.ReadFile(filepath.Join(b.tree, "CITATION.cff")); err != nil {
 		return nil, err
 	} else if err := yaml.Unmarshal(text, &cited); err != nil {
 		return nil, fmt.Errorf("CITATION.cff: %w", err)
@@ -207,7 +208,7 @@ func (b *build) bill() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawing, err := charts()
+	drawing, err := charts(b.tree)
 	if err != nil {
 		return nil, err
 	}
@@ -233,12 +234,12 @@ func (b *build) bill() ([]byte, error) {
 }
 
 // charts is what draws the charts of the report: a part of a package of npm, and no Go module.
-func charts() (component, error) {
-	text, err := os.ReadFile("internal/report/assets/echarts.min.js")
+func charts(tree string) (component, error) {
+	text, err := os.ReadFile(filepath.Join(tree, "internal/report/assets/echarts.min.js"))
 	if err != nil {
 		return component{}, err
 	}
-	pinned, err := os.ReadFile("scripts/echarts/package.json")
+	pinned, err := os.ReadFile(filepath.Join(tree, "scripts/echarts/package.json"))
 	if err != nil {
 		return component{}, err
 	}
