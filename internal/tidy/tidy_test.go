@@ -308,6 +308,21 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
+// TestFolder: no test changes the working directory, for that is one for all tests of the process, and none
+// could run beside it. A test names its folder, or runs a command in it.
+func TestFolder(t *testing.T) {
+	out, err := exec.Command("git", "-C", root(t), "ls-files", "*_test.go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(filepath.Join(root(t), name))
+		if err == nil && strings.Contains(string(text), ".Ch"+"dir(") {
+			t.Errorf("%s changes the working directory: name files by their paths, or run a command with Dir", name)
+		}
+	}
+}
+
 // TestShipped: package testing, and whatever is made for it, is not part of a program that is shipped.
 func TestShipped(t *testing.T) {
 	for _, p := range list(t, "-deps", "./cmd/bench", "./cmd/node") {
