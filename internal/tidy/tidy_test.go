@@ -311,15 +311,23 @@ func TestUnsafe(t *testing.T) {
 // TestFolder: no test changes the working directory, for that is one for all tests of the process, and none
 // could run beside it. A test names its folder, or runs a command in it.
 func TestFolder(t *testing.T) {
-	out, err := exec.Command("git", "-C", root(t), "ls-files", "*_test.go").Output()
+	err := filepath.WalkDir(root(t), func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), ".Ch"+"dir(") {
+			t.Errorf("%s changes the working directory: name files by their paths, or run a command with Dir", path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, name := range strings.Fields(string(out)) {
-		text, err := os.ReadFile(filepath.Join(root(t), name))
-		if err == nil && strings.Contains(string(text), ".Ch"+"dir(") {
-			t.Errorf("%s changes the working directory: name files by their paths, or run a command with Dir", name)
-		}
 	}
 }
 
