@@ -241,6 +241,7 @@ func TestReplay(t *testing.T) {
 
 // TestOnlyTrial: the trial of a run that has one need not be named.
 func TestOnlyTrial(t *testing.T) {
+	t.Parallel()
 	root, file := t.TempDir(), write(t, "small.yaml", small)
 	bench(t, "run", file, "--out", root).want(t, Good)
 	bench(t, "run", "--algorithms", "bully", "--nodes", "3", "--transport", "sim", "--set", "name=one",
@@ -262,6 +263,7 @@ func TestReplay_Violation(t *testing.T) {
 
 // TestRun_Thresholds: a run that misses a threshold says which cell by how much.
 func TestRun_Thresholds(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	kept := small + "thresholds: [{metric: election_ms, stat: min, max: 100}]\n"
 	bench(t, "run", write(t, "kept.yaml", kept), "--out", out).want(t, Good)
@@ -366,6 +368,7 @@ thresholds:
 
 // A host is for nodes, and what a folder says of one is never executed unasked.
 func TestRun_Host(t *testing.T) {
+	t.Parallel()
 	file := "../../configs/ci.yaml"
 	for _, test := range []struct {
 		args []string
