@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
@@ -170,7 +171,7 @@ func TestGate_Mistakes(t *testing.T) {
 			has(t, r.out+r.errors, test.says)
 			if strings.HasPrefix(test.args, "--base c") && name != "no FILE" && name != "turns" { // it was understood
 				markdown, junit := here.gated(t)
-				has(t, markdown, "## Conclave: "+meaning("gate", test.code)+"\n")
+				has(t, markdown, "## Conclave: "+answer.Meaning("gate", test.code)+"\n")
 				has(t, junit, `errors="1"`)
 			}
 			if err := os.RemoveAll(here.path("gate")); err != nil {
