@@ -81,7 +81,7 @@ func TestRounds_TimedOut(t *testing.T) {
 		}
 	}
 	cells, others := base.Cells(), new.Cells()
-	p := pairRounds(cells[0], others[0], metric.Election)
+	p := pairRounds(cells[0], others[0], luckyPairs(cells[0], others[0]), metric.Election)
 	if p.N != 6 || p.Rises != 6 || p.Censored != 1 || p.P != 2./64 || math.Abs(p.Ratio-1.2) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
