@@ -30,6 +30,7 @@ type runFlags struct {
 	source
 	out      string
 	resume   string
+	machines string // what --host, --hosts or --queue then is
 	host     string
 	shard    string
 	machine  string
@@ -58,6 +59,11 @@ it.
 With --rounds K, the repetitions are divided over K rounds, and everything is
 started anew for each: bus, host, nodes and simulators. What a start happens
 to be like then differs between rounds, and the run says how much that matters.
+
+With --machines, other machines run the trials: those of a FILE of hosts, which
+ends in .yaml, as with --hosts FILE; the workers of a NATS server at a URL, as
+with --queue URL; or the one on which a COMMAND starts this program, as with
+--host COMMAND. "spread URL" is --hosts URL.
 
 With --host, the nodes run on another machine. The option is a command that
 starts the program node there, such as --host "ssh lab7 ./node host". That
@@ -89,6 +95,8 @@ all have ended, "bench merge" makes one run of them.
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", "results", "write the run into a folder of its own in `DIR`")
 	flags.StringVar(&f.resume, "resume", "", "continue the run in `DIR`; takes no FILE")
+	flags.StringVar(&f.machines, "machines", "",
+		"have other machines run the trials: `WHICH` are a FILE of hosts, a URL or a COMMAND")
 	flags.StringVar(&f.host, "host", "", "start the nodes on another machine with `COMMAND`")
 	flags.StringVar(&f.shard, "shard", "",
 		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
@@ -123,6 +131,9 @@ func (s *streams) run(c *cobra.Command, f *runFlags, args []string) (*answer.Doc
 	}
 	if f.port != 0 && !f.serve {
 		return nil, usage("--port means nothing without --serve")
+	}
+	if err := f.which(); err != nil {
+		return nil, err
 	}
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
@@ -230,6 +241,29 @@ func (s *streams) open(c *cobra.Command, f *runFlags, args []string) (
 	}
 	folder, err := results.Open(dir, results.Resume{Config: config})
 	return e, folder, err
+}
+
+// which sets the flag that the machines stand for.
+func (f *runFlags) which() error {
+	if f.machines == "" {
+		return nil
+	}
+	if f.host+f.hosts+f.queue.URL != "" {
+		return usage("--machines with --host, --hosts or --queue: each says which machines run the trials; " +
+			"leave one of them out")
+	}
+	url, spread := strings.CutPrefix(f.machines, "spread ")
+	switch {
+	case spread:
+		f.hosts = url
+	case strings.Contains(f.machines, "://") && !strings.Contains(f.machines, " "):
+		f.queue.URL = f.machines
+	case slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(f.machines)):
+		f.hosts = f.machines
+	default:
+		f.host = f.machines
+	}
+	return nil
 }
 
 // checkHost says why there is nothing for a host to do.

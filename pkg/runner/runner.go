@@ -205,6 +205,16 @@ func (r *run) learn(row *results.Trial) {
 	r.stopping.Add(row)
 }
 
+// conclusive takes in an attempt, reports it, and says whether it is the last.
+func (r *run) conclusive(t experiment.Trial, row *results.Trial) bool {
+	final := row.Status != trace.Invalid || row.Attempts > r.experiment.Retries
+	if final {
+		r.learn(row)
+	}
+	r.tell(t, row, final)
+	return final
+}
+
 // tell reports an attempt.
 func (r *run) tell(t experiment.Trial, result *results.Trial, final bool) {
 	r.mu.Lock()
@@ -329,13 +339,8 @@ func (r *run) attempts(ctx context.Context, m Machine, t experiment.Trial,
 		if err := r.store.AppendGroup([]results.Trial{row}); err != nil {
 			return err
 		}
-		final := row.Status != trace.Invalid || attempt > r.experiment.Retries
-		if final {
+		if r.conclusive(t, &row) {
 			r.cal.add(t, o, &row)
-			r.learn(&row)
-		}
-		r.tell(t, &row, final)
-		if final {
 			return nil
 		}
 	}
