@@ -384,7 +384,7 @@ func (d *dialed) Obituary() string {
 	if m, err := d.last.NextMsg(time.Second); err == nil {
 		return Printable(string(m.Data))
 	}
-	return d.why.Error()
+	return "its worker is gone: " + d.why.Error()
 }
 
 // Kill implements agent.Program: the end of the connection is that of the agent.

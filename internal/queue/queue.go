@@ -204,6 +204,11 @@ func (l *link) open(ctx context.Context) (err error) {
 	})
 }
 
+// streams are those of blocks and of what came of them, by the beginning of their subjects.
+func (l *link) streams() map[jetstream.Stream]string {
+	return map[jetstream.Stream]string{l.trials: trialsPrefix, l.results: resultsPrefix}
+}
+
 func (l *link) stream(ctx context.Context, name, prefix string, c jetstream.StreamConfig) (s jetstream.Stream,
 	err error) {
 	c.Name, c.Subjects, c.MaxAge, c.Description = name, []string{prefix + ".>"}, maxAge, "trials of Conclave"

@@ -70,23 +70,19 @@ func (q *Sender) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = q.link.patiently(ctx, func(ctx context.Context) error {
-		_, err := q.link.trials.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
-			FilterSubject: trialsPrefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: ackWait, MaxAckPending: -1})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("announce the run: %w", err)
-	}
-	err = q.link.patiently(ctx, func(ctx context.Context) (err error) {
-		q.from, err = q.link.results.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
-			FilterSubject: resultsPrefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: ackWait, MaxAckPending: -1})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("announce the run: %w", err)
+	for s, prefix := range q.link.streams() {
+		err = q.link.patiently(ctx, func(ctx context.Context) error {
+			c, err := s.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
+				FilterSubject: prefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
+				AckWait: ackWait, MaxAckPending: -1})
+			if s == q.link.results {
+				q.from = c
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("announce the run: %w", err)
+		}
 	}
 	packed := pack(data) // which may take longer than an answer
 	q.announced.Store(digest(packed))
@@ -210,7 +206,7 @@ func (q *Sender) mend(ctx context.Context) error {
 
 // clear takes what there is of a run out of the streams.
 func (l *link) clear(ctx context.Context, run string) (err error) {
-	for s, prefix := range map[jetstream.Stream]string{l.trials: trialsPrefix, l.results: resultsPrefix} {
+	for s, prefix := range l.streams() {
 		err = errors.Join(err,
 			l.patiently(ctx, func(ctx context.Context) error {
 				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+run+".>"))

@@ -15,7 +15,11 @@ import (
 )
 
 // dispatch has trials run by workers, and what follows them.
-func (r *run) dispatch(ctx context.Context, q Queue, todo []experiment.Trial) (err error) {
+func (r *run) dispatch(ctx context.Context, todo []experiment.Trial) (err error) {
+	q, err := r.options.Queue(ctx)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, q.Close(err == nil)) }()
 	for ; len(todo) > 0; todo = r.next() {
 		waiting := map[int]experiment.Trial{}
@@ -99,14 +103,13 @@ func (r *run) meet(w *results.Worker) {
 func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed work.Feed, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, fail: cancel}
+	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, ctx: ctx, fail: cancel}
 	defer w.sending.Wait()
-	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e),
+	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e), schedule: w,
 		ahead: max(o.Workers, 1) * work.Ahead}
 	if !e.Virtual() {
 		w.bus = func() map[string]any { return r.bus }
 	}
-	r.schedule = &fed{ctx: ctx, cancel: cancel, store: w}
 	if first := r.next(); len(first) > 0 {
 		if err := r.here(ctx, first); err != nil {
 			return err
@@ -116,35 +119,13 @@ func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed
 	return context.Cause(ctx)
 }
 
-// fed is a schedule that comes from a feed.
-type fed struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	store  *workStore
-}
-
-func (s *fed) next() (out []experiment.Trial) {
-	blocks, err := s.store.feed.Next(s.ctx)
-	if err != nil {
-		s.cancel(err)
-		return nil
-	}
-	for _, b := range blocks {
-		trials, err := s.store.begin(b)
-		if err != nil {
-			s.cancel(err)
-			return nil
-		}
-		out = append(out, trials...)
-	}
-	return out
-}
-
-// workStore is the store of a worker: rows go to the feed once their block is complete.
+// workStore is the store of a worker: rows go to the feed once their block is complete. Its schedule
+// comes from there.
 type workStore struct {
 	*results.Folder
 	experiment *experiment.Experiment
 	feed       work.Feed
+	ctx        context.Context
 	fail       context.CancelCauseFunc
 	sending    sync.WaitGroup
 	bus        func() map[string]any // what its bus alone costs; nil: it has none
@@ -157,6 +138,22 @@ type underWay struct {
 	work.Block
 	left map[int]bool // trials that are not finished
 	rows []results.Trial
+}
+
+func (w *workStore) next() (out []experiment.Trial) {
+	blocks, err := w.feed.Next(w.ctx)
+	for _, b := range blocks {
+		var trials []experiment.Trial
+		if trials, err = w.begin(b); err != nil {
+			break
+		}
+		out = append(out, trials...)
+	}
+	if err != nil {
+		w.fail(err)
+		return nil
+	}
+	return out
 }
 
 func (w *workStore) begin(b work.Block) ([]experiment.Trial, error) {

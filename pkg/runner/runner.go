@@ -141,14 +141,10 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 
 // execute runs what is to be done here, or has it done.
 func (r *run) execute(ctx context.Context, first []experiment.Trial) error {
-	if r.options.Queue == nil {
-		return r.here(ctx, first)
+	if r.options.Queue != nil {
+		return r.dispatch(ctx, first)
 	}
-	q, err := r.options.Queue(ctx)
-	if err != nil {
-		return err
-	}
-	return r.dispatch(ctx, q, first)
+	return r.here(ctx, first)
 }
 
 // A planner says what is to be run next; nothing: no more.
@@ -253,19 +249,8 @@ func (r *run) conclude() (Summary, error) {
 	return s, nil
 }
 
-// host runs trials on real nodes, one after the other, and what follows them. Each round
-// has a machine of its own: a bus, a host and nodes that nothing before it has started.
-func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
-	for len(todo) > 0 {
-		var err error
-		if todo, err = r.hostRound(ctx, todo); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hostRound runs the trials of one round, and returns the first ones of the next.
+// hostRound runs the trials of one round on real nodes, one after the other, and returns the first ones
+// of the next. It has a machine of its own: a bus, a host and nodes that nothing before it has started.
 func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experiment.Trial, error) {
 	round, begun := todo[0].Round, time.Now()
 	most, pause := 0, time.Duration(0)
