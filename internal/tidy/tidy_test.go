@@ -50,8 +50,8 @@ var table = []struct {
 	}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock", "internal/text"}},
-	{"internal/isolate", []string{"internal/guard", "internal/proc"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
+	{"internal/isolate", []string{"internal/guard", "internal/proc", "internal/telemetry"}},
 	{"internal/host/control", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
 	}},
@@ -112,7 +112,8 @@ var table = []struct {
 		"internal/proc",
 	}},
 	{"internal/queue", []string{
-		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
+		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/work", "pkg/bus",
+		"internal/host/agent", "internal/proc", "internal/files",
 	}},
 	{"internal/view", []string{"internal/answer", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/harness", "pkg/metric",
 		"pkg/results", "pkg/trace", "internal/stats"}},

@@ -390,6 +390,27 @@ func TestRun_Host(t *testing.T) {
 		"a simulation has no nodes")
 }
 
+// TestRun_Machines: one flag takes what --host, --hosts and --queue take, and tells them apart.
+func TestRun_Machines(t *testing.T) {
+	t.Parallel()
+	hosts := write(t, "hosts.yaml", "hosts: []\n")
+	for which, want := range map[string]string{
+		hosts:                         "hosts.yaml:1: hosts: missing; want at least one",
+		"nats://10.0.0.1:4222":        "--queue: nats://10.0.0.1:4222 is on another machine",
+		"spread nats://10.0.0.1:4222": "--hosts: nats://10.0.0.1:4222 is on another machine",
+		"nothing-of-that-name x://y":  "start host: ",
+	} {
+		code := Usage
+		if strings.HasPrefix(which, "nothing") {
+			code = CouldNotRun
+		}
+		has(t, bench(t, "run", "../../configs/ci.yaml", "--transport", "nats", "--machines", which, "--out",
+			t.TempDir()).want(t, code).errors, want)
+	}
+	has(t, bench(t, "run", "../../configs/ci.yaml", "--machines", hosts, "--host", "x").want(t, Usage).errors,
+		"--machines with --host, --hosts or --queue")
+}
+
 // TestRun_Unsettled: the end of a run says in how many trials no leader had settled, and how
 // often an algorithm never recovered.
 func TestRun_Unsettled(t *testing.T) {
