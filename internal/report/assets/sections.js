@@ -305,7 +305,7 @@ function drawSpread(f, cells, pick, state, tail) {
   const percentiles = { title: "percentile", log: true, min: 1, max: decadeUp(Math.max(most, 10)), format: v => show(100 - 100 / v) };
   const times = { title: time, ...(log ? { log, min: low / 1.1, max: high * 1.1 } : { min: 0, max: nice(high) }) };
   plot(f.body, { x: tail ? percentiles : times, y: tail ? { title: time, min: 0, max: nice(high) } : { title: "share of operations", min: 0, max: 1 },
-    items: lines.map(l => ({ step: !tail, clip: true, style: { ...l.style, mark: dots(l) },
+    items: lines.map(l => ({ step: !tail, style: { ...l.style, mark: dots(l) },
       points: l.points.map(p => ({ x: xy(p)[0], y: xy(p)[1], text: text(l, p) })) })),
   }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
   f.caption.textContent = at + (tail ? "The horizontal axis has as much room for each further nine of the percentile." :
