@@ -434,8 +434,8 @@ function kinds(host) {
       });
     });
     plot(fig.body, { x: { title: `${measures[state.measure]} in a trial, mean`, min: 0, max: nice(most), grid: true },
-      y: named("", names.toReversed()), items: [{ bars: parts }] },
-    "Messages by kind: the same as a table below", `${Math.max(8, 5 + 1.9 * bars.length)}rem`);
+      y: named("", names.toReversed()), items: [{ bars: parts }], height: `${Math.max(8, 5 + 1.9 * bars.length)}rem` },
+    "Messages by kind: the same as a table below");
     fig.caption.textContent = at + "The horizontal axis is linear and starts at 0. " +
       "The colours count the kinds of each algorithm; the names of narrow parts are in the table.";
     fig.rows = () => [["algorithm", "kind", ...measures], ...bars.flatMap(cell => cell.k.map(e =>
