@@ -179,7 +179,7 @@ func number(v *float64) string {
 	if v == nil {
 		return "none"
 	}
-	return compare.Number(*v)
+	return console.Number(*v)
 }
 
 func figureChange(c *Change) string {
@@ -271,11 +271,11 @@ func (r *Curve) Document() *answer.Document {
 	shown := func(v float64, text string) answer.Shown { return answer.Shown{Value: v, Text: text} }
 	for _, row := range r.Rows {
 		cells := []answer.Value{shown(row.Alpha, fmt.Sprint(row.Alpha)),
-			shown(row.Alarms, compare.Number(row.Alarms))}
+			shown(row.Alarms, console.Number(row.Alarms))}
 		for _, found := range row.Found {
 			later := ""
 			if found.Share > 0 {
-				later = compare.Number(found.Delay)
+				later = console.Number(found.Delay)
 			}
 			cells = append(cells, shown(found.Share, fmt.Sprintf("%.0f %%", 100*found.Share)),
 				shown(found.Delay, later), found.Tries)
@@ -288,10 +288,10 @@ func (r *Curve) Document() *answer.Document {
 		d.Say("none of these raises so few false alarms: measure more trials for each run")
 	case p.Least == nil:
 		d.Say(fmt.Sprintf("--alpha %v raises %s false alarms a year, and finds none of these steps nine "+
-			"times in ten", p.Alpha, compare.Number(p.Alarms)))
+			"times in ten", p.Alpha, console.Number(p.Alarms)))
 	default:
 		d.Say(fmt.Sprintf("proposed: --alpha %v --least %g%%: %s false alarms a year, and nine of ten steps "+
-			"of that size are found within %d commits", p.Alpha, 100**p.Least, compare.Number(p.Alarms),
+			"of that size are found within %d commits", p.Alpha, 100**p.Least, console.Number(p.Alarms),
 			Within))
 	}
 	if p := r.Proposed; p != nil {

@@ -46,12 +46,9 @@ var knownFaults = []struct {
 func over(g group, m *metric.Metric) stats.Summary {
 	var values []float64
 	for _, t := range g.Trials {
-		v := float64(t.Duplicated) / float64(t.Messages) // NaN if none was sent
+		v := t.Value(metric.Duplicated) / t.Value(metric.Messages) // NaN if none was sent
 		if m != nil {
-			named := false
-			if v, named = t.Figure(m.Name); !named {
-				continue
-			}
+			v = t.Value(m)
 		}
 		if t.Status != trace.Invalid && t.Status != trace.Failed {
 			values = append(values, v) // NaN is left out

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -63,10 +64,10 @@ var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]b
 // node's start is measured time.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
+		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": console.Number,
 		"words":  experiment.Title,
 		"title":  func(name string) string { return metric.Named(name).Title() },
-		"plural": func(n int, one string) string { return Plural(n, one, one+"s") },
+		"plural": func(n int, one string) string { return console.Plural(n, one, one+"s") },
 	}).Parse(pageText))
 })
 

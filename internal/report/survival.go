@@ -41,7 +41,7 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 	places := make([]place, 0, len(t.Trials)) // by number
 	longest := 0.0                            // for tables of which nobody knows the time limit
 	for i := range t.Trials {
-		longest = max(longest, t.Trials[i].DurationMS)
+		longest = max(longest, t.Trials[i].Value(metric.Duration))
 	}
 	for i, c := range cells {
 		s.cells[i].metrics = times(c.Get("problem"))
@@ -50,11 +50,11 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 		}
 		limit := cmp.Or(compare.TimeLimit(t, c), longest)
 		for n, trial := range c.Trials {
-			switch trial.Status {
+			switch end := trial.Value(metric.Duration); trial.Status {
 			case trace.OK:
-				places = append(places, place{trial.Trial, i, n, trial.DurationMS})
+				places = append(places, place{trial.Trial, i, n, end})
 			case trace.TimedOut:
-				places = append(places, place{trial.Trial, i, n, max(trial.DurationMS, limit)})
+				places = append(places, place{trial.Trial, i, n, max(end, limit)})
 			}
 		}
 	}

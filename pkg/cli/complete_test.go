@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/internal/progress"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -60,7 +61,7 @@ func TestComplete(t *testing.T) {
 		{"run --set nothing=", words, nil},
 		{"run --transport _", words, []string{"nats", "sim"}},
 		{"plan --transport _", words, []string{"nats", "sim"}},
-		{"run --progress _", words, progressModes},
+		{"run --progress _", words, progress.Modes},
 		{"compare --format _", words, []string{"text", "json", "csv", "markdown", "latex", "junit", "html"}},
 		{"run _", kinds, experiment.Extensions()},
 		{"plan _", kinds, experiment.Extensions()},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
@@ -168,7 +169,7 @@ func TestGate_Mistakes(t *testing.T) {
 			has(t, r.out+r.errors, test.says)
 			if strings.HasPrefix(test.args, "--base c") && name != "no FILE" && name != "turns" { // it was understood
 				markdown, junit := gated(t)
-				has(t, markdown, "## Conclave: "+meaning("gate", test.code)+"\n")
+				has(t, markdown, "## Conclave: "+answer.Meaning("gate", test.code)+"\n")
 				has(t, junit, `errors="1"`)
 			}
 			if err := os.RemoveAll("gate"); err != nil {
