@@ -35,6 +35,7 @@ type build struct {
 	modules           []debug.Module // that are linked in, std included, in order
 	programs          []file
 	packages          []listed
+	tree              string // of the sources; empty for the working directory
 }
 
 // A listed is what go list says of a package that is linked in.
@@ -178,7 +179,7 @@ func (b *build) bill() ([]byte, error) {
 		URL: fmt.Sprintf("%s?goarch=%s&goos=%s&type=module", purl(b.main), b.processor, b.system)}
 	whole.Ref = whole.URL
 	var cited citation
-	if text, err := os.ReadFile("CITATION.cff"); err != nil {
+	if text, err := os.ReadFile(filepath.Join(b.tree, "CITATION.cff")); err != nil {
 		return nil, err
 	} else if err := yaml.Unmarshal(text, &cited); err != nil {
 		return nil, fmt.Errorf("CITATION.cff: %w", err)

@@ -103,11 +103,11 @@ func sample() *build {
 			{ImportPath: own + "/cmd", Imports: []string{a, "fmt", own}, Module: &module{Path: own}},
 			{ImportPath: own, Module: &module{Path: own}},
 		},
+		tree: "../..",
 	}
 }
 
 func TestBill(t *testing.T) {
-	t.Chdir("../..")
 	const own = "pkg:golang/example.org/own@v1.2.3?goarch=amd64&goos=linux&type=module"
 	const a, b = "pkg:golang/example.org/a@v2.0.0%2Bincompatible", "pkg:golang/example.org/b@v1.0.0"
 	text, err := sample().bill()
@@ -156,7 +156,6 @@ func TestBill(t *testing.T) {
 
 // A bill that the programs and go list do not agree on is none.
 func TestBillRefuses(t *testing.T) {
-	t.Chdir("../..")
 	for name, break_ := range map[string]func(*build){
 		"of a module that the programs do not name": func(b *build) { b.modules = b.modules[1:] },
 		"no package of it is linked in": func(b *build) {
