@@ -90,6 +90,7 @@ func TestMachines_Factor(t *testing.T) {
 // TestMachines_FalseAlarms: over many runs of which nothing changed, one in twenty is called a change
 // at most, whatever shares the machines have, in pairs and without, and with rounds.
 func TestMachines_FalseAlarms(t *testing.T) {
+	t.Parallel()
 	n := 8
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		n = 500

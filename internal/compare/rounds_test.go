@@ -112,6 +112,7 @@ func TestRounds_Unlike(t *testing.T) {
 // TestRounds_FalseAlarms compares runs of one program in which every start has its luck: as
 // many as alpha says cry wolf, where the same trials taken without their rounds do all the time.
 func TestRounds_FalseAlarms(t *testing.T) {
+	t.Parallel()
 	runs := 25
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		runs = 3000
