@@ -32,7 +32,7 @@ type judge struct {
 }
 
 var judges = map[string]judge{
-	"internal/queue": {files: []string{"aside.go", "feed.go", "session.go", "sign.go"},
+	"internal/queue": {files: []string{"aside.go", "confide.go", "feed.go", "sign.go"},
 		skip: "^Test(Queue|Host)|^TestSession(_SentBack|_Ends|_WriteDeadline)?$"},
 	"internal/stats": {files: []string{"binomial.go", "bootstrap.go", "clusters.go", "clusters_ratio.go", "drift.go",
 		"figures.go", "kaplanmeier.go", "kaplanmeier_clusters.go", "levels.go", "logmean.go", "paired.go",
