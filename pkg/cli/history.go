@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/files"
@@ -178,9 +177,9 @@ func line(ctx context.Context, name string) ([]*commits.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := bisect.Commit(ctx, repo, "--at", name)
+	c, err := repo.Find(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--at: %w", err)
 	}
 	return repo.Line(ctx, c)
 }
