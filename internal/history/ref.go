@@ -42,9 +42,11 @@ func openRef(ctx context.Context, name string) (*gitRef, error) {
 	branch, isBranch := strings.CutPrefix(ref, branches)
 	switch {
 	case !isBranch && !strings.HasPrefix(ref, notes):
-		return nil, answer.Mistaken("%s is neither a note nor a branch; want git:refs/notes/NAME or git:BRANCH", ref)
+		return nil, answer.Mistaken("%s is neither a note nor a branch; want git:refs/notes/NAME or "+
+			"git:BRANCH", ref)
 	case strings.Contains(ref, "/-"):
-		return nil, answer.Mistaken("%s looks like an option; want another name, as git:refs/notes/conclave", ref)
+		return nil, answer.Mistaken("%s looks like an option; want another name, as "+
+			"git:refs/notes/conclave", ref)
 	case isBranch && (branch == "@" || strings.HasSuffix(branch, "HEAD") && !strings.Contains(branch, "/")):
 		return nil, answer.Mistaken("%s would be a branch with a name that has a meaning of its own to git; "+
 			"want another name, as git:refs/notes/conclave", ref)
@@ -295,7 +297,8 @@ func (g *gitRef) sync(ctx context.Context, remote string) (lost bool, err error)
 		if is, err := g.isHistory(ctx, hash); err != nil {
 			return true, err
 		} else if !is {
-			return false, answer.Mistaken("%s of %s has something else than a history; want another name", g.ref, remote)
+			return false, answer.Mistaken("%s of %s has something else than a history; want another name",
+				g.ref, remote)
 		}
 		if here, err = g.join(ctx, here, hash); err != nil {
 			return true, err

@@ -138,7 +138,7 @@ var table = []struct {
 	}},
 	{"internal/diff", []string{
 		"pkg/algo", "pkg/trace", "pkg/metric", "pkg/harness", "pkg/config", "pkg/experiment", "pkg/results",
-		"pkg/runner", "internal/answer", "internal/compare", "internal/console", "internal/files",
+		"pkg/runner", "internal/answer", "internal/catalog", "internal/compare", "internal/console", "internal/files",
 		"internal/proc", "internal/program", "internal/replay", "internal/report/diagram", "internal/transport",
 	}},
 	{"internal/bisect", []string{
