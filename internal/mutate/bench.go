@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -31,7 +30,7 @@ const (
 type Bench struct {
 	Dir   string        // absolute
 	Temp  string        // where it works
-	Env   []string      // of the tests, besides the own; an empty value takes a variable away
+	Env   []string      // of the tests, besides the own
 	Skip  string        // an expression for the tests that are left out; "": none
 	Limit time.Duration // for the tests of one mutant
 
@@ -93,7 +92,7 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	// A mutant that takes all memory before its time is over takes the machine down with it.
 	run := exec.CommandContext(ctx, "sh", slices.Concat(
 		[]string{"-c", `ulimit -v 8388608; exec "$0" "$@"`, b.program()}, b.flags)...)
-	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
+	run.Dir, run.Env = b.Dir, append(append(os.Environ(), b.Env...), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.As(err, &exit) || ctx.Err() != nil:
@@ -182,17 +181,4 @@ func (b *Bench) changed(file string, mutants []Mutant) ([]byte, error) {
 		out = fmt.Appendf(out, form, i, i+1, m.results, m.body)
 	}
 	return append(out, source[at:]...), nil
-}
-
-// environment is the own one with these variables instead.
-func environment(instead []string) []string {
-	env := slices.Clone(os.Environ())
-	for _, v := range instead {
-		name, value, _ := strings.Cut(v, "=")
-		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
-		if value != "" {
-			env = append(env, v)
-		}
-	}
-	return env
 }

@@ -29,7 +29,7 @@ var table = []struct {
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/check",
 		"internal/conform", "internal/modelcheck", "internal/trial",
 	}},
 	{"pkg/param", nil},
@@ -151,8 +151,8 @@ var table = []struct {
 		"internal/report/diagram", "internal/transport",
 	}},
 	{"internal/explore", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/config",
-		"pkg/experiment", "pkg/metric", "internal/guard",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/check", "pkg/config",
+		"pkg/experiment", "pkg/metric", "internal/guard", "internal/trial",
 	}},
 	{"internal/rare", []string{
 		"internal/plan", "internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",
