@@ -3,7 +3,6 @@ package conform
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -354,14 +353,4 @@ func (c *Reference) parse(found *Mistakes, set []string) *experiment.Experiment 
 		found.add(line, c.ID, m.Key, "%s", text)
 	}
 	return nil
-}
-
-// Own is what the case expects that only the algorithm's own tests can look at: an
-// expectation by name, as JSON.
-func (c *Reference) own(name string) json.RawMessage {
-	text, err := json.Marshal(c.Inside[name])
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return text
 }
