@@ -72,7 +72,7 @@ func (m *matching) onMachines(ignore []string) error {
 				both := on(*c, func(t *results.Trial) bool { return slices.Contains(p.machines, t.Host) })
 				for _, t := range (*c).Trials {
 					if !slices.Contains(p.machines, t.Host) {
-						left[[]string{"BASE", "NEW"}[side]+" on "+t.Host]++
+						left[sides[side]+" on "+t.Host]++
 					}
 				}
 				*c = both

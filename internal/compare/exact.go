@@ -103,7 +103,7 @@ func (row *Row) exactly(p pair) *Row {
 	case difference == 0, math.IsNaN(difference):
 		row.Verdict = Changed
 	default:
-		row.Verdict = row.judged(difference > 0)
+		row.Verdict = judged(row.of, difference > 0)
 	}
 	return row
 }
@@ -113,16 +113,15 @@ func meanOf(values []float64) Figure {
 	for _, v := range values {
 		sum += v
 	}
-	none := math.NaN()
-	return Figure{N: len(values), Center: sum / float64(len(values)), Low: none, High: none}
+	return Figure{N: len(values), Center: sum / float64(len(values)), Low: math.NaN(), High: math.NaN()}
 }
 
 // judged is the verdict on a metric that has risen, or fallen.
-func (row *Row) judged(risen bool) Verdict {
+func judged(m *metric.Metric, risen bool) Verdict {
 	switch {
-	case row.of.Better == metric.Neither:
+	case m.Better == metric.Neither:
 		return Changed
-	case risen == (row.of.Better == metric.Higher):
+	case risen == (m.Better == metric.Higher):
 		return Better
 	}
 	return Worse

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 )
@@ -110,7 +111,7 @@ func (row *Row) verdict(o *Options) Verdict {
 	case math.Abs(row.Change) <= o.Threshold:
 		return Small
 	}
-	return row.judged(row.larger())
+	return judged(row.of, row.larger())
 }
 
 // larger says whether the new values tend to be larger. Where time-outs leave no
@@ -237,8 +238,8 @@ func (row *Row) describe(m *matching) string {
 		return fmt.Sprintf("%s -> none: no trial of the new run has a value", median(row.Base))
 	}
 	if row.Exact {
-		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", Number(row.Base.Center),
-			Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
+		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", console.Number(row.Base.Center),
+			console.Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
 		for _, p := range m.pairs {
 			if kinds := shifts(p); len(kinds) > 0 && slices.Equal(p.base.Design, row.Design) {
 				return text + ": " + listed(kinds)
@@ -268,7 +269,7 @@ func median(f Figure) string {
 	if math.IsNaN(f.Center) && f.Censored > 0 {
 		return "beyond the time limit"
 	}
-	return Number(f.Center) + new(Legend).Mark(f.Doubt)
+	return console.Number(f.Center) + new(Legend).Mark(f.Doubt)
 }
 
 func listed(kinds []shift) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -95,8 +96,8 @@ func (p *Pairing) String() string {
 		unit = " ms"
 	}
 	differ := fmt.Sprintf("in %d of %d %s", p.N-p.Equal, p.N, p.plural())
-	percent := Number(100*math.Abs(p.Ratio-1)) + "%"
-	shift := Number(math.Abs(p.Shift)) + unit
+	percent := console.Number(100*math.Abs(p.Ratio-1)) + "%"
+	shift := console.Number(math.Abs(p.Shift)) + unit
 	// An estimate may be of no change although most pairs that differ do so in one direction.
 	told := func(estimate, none float64) bool {
 		return p.larger() && estimate > none || !p.larger() && estimate < none

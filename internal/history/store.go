@@ -48,19 +48,26 @@ const GitPrefix = "git:"
 
 // Open opens the store of a name: that of a folder, or git:REF of the repository here. Neither needs to
 // exist.
-func Open(ctx context.Context, name string) (*Store, error) {
+func Open(ctx context.Context, name string) (*Store, error) { return openIn(ctx, ".", name) }
+
+// openIn does that in a folder that relative names are relative to.
+func openIn(ctx context.Context, dir, name string) (*Store, error) {
 	ref, isRef := strings.CutPrefix(name, GitPrefix)
 	if name == "" || isRef && ref == "" {
 		return nil, errors.New("want the folder of a history, or git:REF, as git:refs/notes/conclave")
 	}
 	if isRef {
-		g, err := openRef(ctx, ref)
+		g, err := openRef(ctx, dir, ref)
 		return &Store{g, name}, err
 	}
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file; want a folder, or git:REF, as git:refs/notes/conclave", name)
 	}
-	return &Store{folder(name), name}, nil
+	return &Store{folder(path), name}, nil
 }
 
 func (s *Store) String() string { return s.name }

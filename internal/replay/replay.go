@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -150,10 +149,8 @@ func (r *Replay) Differences() (out []string) {
 	for _, m := range metric.Fixed() {
 		text(m.Name, known(old, m.Name), known(&now, m.Name))
 	}
-	for _, m := range old.Metrics {
-		if !slices.Contains(metric.Names(metric.Fixed()), m.Name) {
-			text(m.Name, results.Number(m.Value), known(&now, m.Name))
-		}
+	for _, m := range old.Metrics() {
+		text(m.Name, results.Number(m.Value), known(&now, m.Name))
 	}
 	return out
 }
@@ -170,8 +167,8 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 	recorded := trace.Status("")
 	if old := r.Recorded; old != nil {
 		if recorded = old.Status; r.fed > 0 { // it was not judged again
-			status, reason, took = old.Status, old.Reason, figure(old, metric.Duration)
-			messages = int64(figure(old, metric.Messages))
+			status, reason, took = old.Status, old.Reason, old.Value(metric.Duration)
+			messages = old.Count(metric.Messages)
 		}
 	}
 	facts = append(facts, answer.Fact{Name: "status", Value: string(status)},
@@ -215,7 +212,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 		d.Say("not recorded: the run, or its cell, ended before this trial")
 	case !virtual:
 		d.Say(fmt.Sprintf("recorded: status %s, %d messages; real nodes are never quite the same", recorded,
-			int64(figure(r.Recorded, metric.Messages))))
+			r.Recorded.Count(metric.Messages)))
 	case len(r.differs) == 0:
 		d.Say("same as recorded")
 	}
@@ -233,7 +230,7 @@ func (r *Replay) metrics(d *answer.Document) {
 	for _, m := range r.Verdict.Metrics {
 		all.Row(m.Name, m.Value)
 		if results.Finite(m.Value) != nil {
-			told.Row(m.Name, answer.Shown{Value: m.Value, Text: compare.Number(m.Value)})
+			told.Row(m.Name, answer.Shown{Value: m.Value, Text: console.Number(m.Value)})
 		}
 	}
 	if r.Verdict.Status != trace.Failed {
@@ -245,7 +242,7 @@ func (r *Replay) metrics(d *answer.Document) {
 func (r *Replay) sayRetraced(d *answer.Document) {
 	if r.Recorded != nil {
 		d.Say(fmt.Sprintf("recorded: status %s, %d messages", r.Recorded.Status,
-			int64(figure(r.Recorded, metric.Messages))))
+			r.Recorded.Count(metric.Messages)))
 	}
 	text := fmt.Sprintf("retraced: %s that reached its processes, in the recorded order: ",
 		console.Plural(r.fed, "event", "events"))
@@ -260,8 +257,8 @@ func (r *Replay) sayRetraced(d *answer.Document) {
 // EventTable adds a table of events for programs, behind more columns.
 func EventTable(d *answer.Document, name string, first ...answer.Column) *answer.Table {
 	t := d.Table(name, slices.Concat(first,
-		answer.Columns(answer.Everybody, "event:count at_ns:count type process:count peer:count text "+
-			"message holds"),
+		answer.Columns(answer.Everybody,
+			"event:count at_ns:count type process:count peer:count text message holds"),
 		answer.Columns(answer.Nested, "changes:list"))...)
 	t.Columns[len(first)+1].Unit = "ns"
 	t.Only = answer.Programs
@@ -281,7 +278,3 @@ func EventRow(t *answer.Table, e *diagram.Event, first ...answer.Value) {
 }
 
 // figure is a metric that a trial has recorded.
-func figure(t *results.Trial, m *metric.Metric) float64 {
-	v, _ := t.Figure(m.Name)
-	return v
-}

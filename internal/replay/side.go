@@ -79,9 +79,9 @@ func Folder(path string, number int, again Again) (*Side, error) {
 	kept, err := results.ReadTrace(t.dir, number)
 	if err == nil && old != nil {
 		r.Rerun, r.kinds = &Rerun{Records: kept.Records}, kept.Kinds
-		r.Verdict.Status, r.Verdict.Reason, r.Verdict.Metrics = old.Status, old.Reason, old.Metrics
+		r.Verdict.Status, r.Verdict.Reason, r.Verdict.Metrics = old.Status, old.Reason, old.Metrics()
 		out, err := r.side(path)
-		out.DurationMS, out.Messages = figure(old, metric.Duration), int64(figure(old, metric.Messages))
+		out.DurationMS, out.Messages = old.Value(metric.Duration), old.Count(metric.Messages)
 		return out, err
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -91,7 +91,8 @@ func Folder(path string, number int, again Again) (*Side, error) {
 		if differs := r.Differences(); len(differs) > 0 {
 			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give "+
 				"both builds, as bench diff OLD NEW %s --trial %d", number, t.dir,
-				strings.Join(differs, "; "), program.Quote(path), number)
+				strings.Join(differs, "; "),
+				program.Quote(path), number)
 		}
 	}
 	return out, err

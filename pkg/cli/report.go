@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -167,18 +167,18 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		}
 		return broken.Failed
 	}
-	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
-		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
+	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, console.Plural(len(d.Cells), "cell", "cells"),
+		console.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
 	for _, trips := range r.Bus {
 		for _, one := range trips {
 			if len(one.Hosts) > 0 {
 				fmt.Fprintf(s.text(), "bus, by way of %s: median round trip %s µs (p99 %s)\n",
-					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
+					strings.Join(one.Hosts, " and "), console.Number(one.Median), console.Number(one.P99))
 			}
 		}
 	}
 	if f.figures != "" {
-		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
+		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, console.Plural(len(r.Figures), "figure", "figures"))
 	}
 	return broken.Failed
 }
