@@ -95,8 +95,8 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	defer cancel()
 	// A mutant that takes all memory before its time is over takes the machine down with it.
 	run := exec.CommandContext(ctx, "sh", slices.Concat(
-		[]string{"-c", fmt.Sprintf(`ulimit -v 8388608; ulimit -t %d; exec "$0" "$@"`, int(b.Limit.Seconds())), b.program()},
-		b.flags)...)
+		[]string{"-c", fmt.Sprintf(`ulimit -v 8388608; ulimit -t %d; exec "$0" "$@"`,
+			int(b.Limit.Seconds())), b.program()}, b.flags)...)
 	run.Dir, run.Env = b.Dir, append(append(os.Environ(), b.Env...), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
 	if state := run.ProcessState; state != nil {
