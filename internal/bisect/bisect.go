@@ -70,11 +70,11 @@ func (q *Question) Cause(ctx context.Context) (c *Cause, err error) {
 		return nil, err
 	}
 	c = &Cause{Question: q}
-	if c.from, err = Commit(ctx, repo, "GOOD", q.Good); err != nil {
-		return nil, err
+	if c.from, err = repo.Find(ctx, q.Good); err != nil {
+		return nil, fmt.Errorf("GOOD: %w", err)
 	}
-	if c.to, err = Commit(ctx, repo, "BAD", q.Bad); err != nil {
-		return nil, err
+	if c.to, err = repo.Find(ctx, q.Bad); err != nil {
+		return nil, fmt.Errorf("BAD: %w", err)
 	}
 	if c.from.Hash == c.to.Hash {
 		return nil, answer.Mistaken("%s and %s are the same commit, %s", q.Good, q.Bad, c.from.Title())
@@ -186,15 +186,6 @@ func (t *trials) at(ctx context.Context, commit *commits.Commit) (*replay.Side, 
 	made.Name = commit.Title()
 	t.sides[commit.Hash] = made
 	return made, nil
-}
-
-// Commit is the commit of a name that the command line has for what.
-func Commit(ctx context.Context, repo *commits.Repo, what, name string) (*commits.Commit, error) {
-	c, err := repo.Find(ctx, name)
-	if unknown := (*commits.UnknownError)(nil); errors.As(err, &unknown) {
-		return nil, answer.Mistaken("%s: %v", what, err)
-	}
-	return c, err
 }
 
 // changed says whether a trial is another, in what the Question is about. A figure that follows from

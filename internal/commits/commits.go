@@ -70,8 +70,8 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &UnknownError{name, cmp.Or(r.Shallow(ctx), r.remote(ctx, name),
-			"want a branch, a tag, a hash, or one like HEAD~3")}
+		return nil, mistaken("%.80q is no commit of this repository, %s", name, cmp.Or(r.Shallow(ctx),
+			r.remote(ctx, name), "want a branch, a tag, a hash, or one like HEAD~3"))
 	}
 	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
 	if err != nil {
@@ -107,11 +107,11 @@ func (r *Repo) Fork(ctx context.Context, a, b *Commit) (*Commit, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		text := fmt.Sprintf("%s and %s have no commit in common", a.Short(), b.Short())
-		if hint := r.Shallow(ctx); hint != "" {
-			text += " in this repository, " + hint
+		hint := r.Shallow(ctx)
+		if hint != "" {
+			hint = " in this repository, " + hint
 		}
-		return nil, &DirectionError{text}
+		return nil, mistaken("%s and %s have no commit in common%s", a.Short(), b.Short(), hint)
 	}
 	return r.Find(ctx, hash)
 }
@@ -163,15 +163,16 @@ func (r *Repo) User(ctx context.Context) string {
 	return proc.Harmless(name)
 }
 
-// An UnknownError is a name of no commit.
-type UnknownError struct{ Name, Hint string }
+// A Mistake is an error in what the command line names: a name of no commit, or commits between which
+// nothing can be found.
+type Mistake string
+
+func (m Mistake) Error() string { return string(m) }
 
 // Exit is the exit code of a mistake on the command line.
-func (*UnknownError) Exit() int { return 2 }
+func (Mistake) Exit() int { return 2 }
 
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%.80q is no commit of this repository, %s", e.Name, e.Hint)
-}
+func mistaken(format string, args ...any) error { return Mistake(fmt.Sprintf(format, args...)) }
 
 // quiet has git do what it is told and nothing else, whatever the user's settings are.
 var quiet = []string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull,

@@ -79,7 +79,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, *got, want)
 		}
 	}
-	unknown := (*UnknownError)(nil)
+	unknown := Mistake("")
 	for _, name := range []string{"c", "", "-n", "HEAD~7", "HEAD:file0"} {
 		if c, err := r.Find(t.Context(), name); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "or one like HEAD~3") {
 			t.Errorf("%q: %v, %v", name, c, err)
@@ -104,7 +104,8 @@ func TestFind(t *testing.T) {
 	if _, err = part.Find(t.Context(), "origin/topic"); !errors.As(err, &unknown) {
 		t.Fatal(err)
 	}
-	command, _, _ := strings.Cut(unknown.Hint, " gets it")
+	_, hint, _ := strings.Cut(string(unknown), "this repository, ")
+	command, _, _ := strings.Cut(hint, " gets it")
 	git(t, single, "", strings.Fields(command)[1:]...)
 	if got := find(t, part, "origin/topic"); got.Subject != "commit a" {
 		t.Errorf("after %s: %+v", command, got)
@@ -398,7 +399,7 @@ func TestFork(t *testing.T) {
 	}
 	for _, hint := range []string{"", "git fetch --unshallow"} {
 		_, err := r.Fork(t.Context(), find(t, r, "a"), find(t, r, "other"))
-		if direction := (*DirectionError)(nil); !errors.As(err, &direction) ||
+		if direction := Mistake(""); !errors.As(err, &direction) ||
 			!strings.Contains(err.Error(), "have no commit in common") || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%v, want a hint %q", err, hint)
 		}

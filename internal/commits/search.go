@@ -31,16 +31,6 @@ type Found struct {
 	Between int       // how many commits lie between Good and Bad
 }
 
-// A DirectionError is a search that cannot find anything where it looks.
-type DirectionError struct{ text string }
-
-func (e *DirectionError) Error() string { return e.text }
-
-// Exit is the exit code of a mistake on the command line.
-func (*DirectionError) Exit() int { return 2 }
-
-func astray(format string, args ...any) error { return &DirectionError{fmt.Sprintf(format, args...)} }
-
 // First searches as git bisect does: of the commits that Bad has and Good has not, it tests the one
 // that leaves the fewest whatever it shows. So it knows its way through merges.
 func (r *Repo) First(ctx context.Context, s *Search) (*Found, error) {
@@ -86,7 +76,7 @@ func (r *Repo) First(ctx context.Context, s *Search) (*Found, error) {
 	}
 }
 
-// Bases are the last commits that Good and Bad have in common. There is a DirectionError if nothing
+// Bases are the last commits that Good and Bad have in common. It is a Mistake if nothing
 // can be found between the two, whatever the tests show.
 func (r *Repo) Bases(ctx context.Context, good, bad *Commit) ([]string, error) {
 	out, err := r.git(ctx, "merge-base", "--all", good.Hash, bad.Hash)
@@ -94,9 +84,9 @@ func (r *Repo) Bases(ctx context.Context, good, bad *Commit) ([]string, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, astray("%s and %s have no commit in common", good.Short(), bad.Short())
+		return nil, mistaken("%s and %s have no commit in common", good.Short(), bad.Short())
 	case out == bad.Hash:
-		return nil, astray("%s comes before %s: name the older one first, whichever is better", bad.Short(),
+		return nil, mistaken("%s comes before %s: name the older one first, whichever is better", bad.Short(),
 			good.Short())
 	}
 	return strings.Fields(out), nil
@@ -115,7 +105,7 @@ func (r *Repo) common(ctx context.Context, s *Search, test func(string, int) (bo
 			return fmt.Errorf("%.12s, at which %s and %s part: %w", base, s.Good.Short(), s.Bad.Short(), err)
 		}
 		if changed {
-			return astray("%.12s, at which %s and %s part, is not as %[2]s is: the change is between "+
+			return mistaken("%.12s, at which %s and %s part, is not as %[2]s is: the change is between "+
 				"these two; search from %.12[1]s to %[2]s", base, s.Good.Short(), s.Bad.Short())
 		}
 	}

@@ -57,7 +57,8 @@ func (c *Reference) Run(own ...Checks) (unchecked []string, err error) {
 		for _, checks := range own {
 			if f := checks[name]; f != nil {
 				seen = true
-				if err := f(r, c.own(name)); err != nil {
+				want, _ := json.Marshal(c.Inside[name]) // as it was read
+				if err := f(r, want); err != nil {
 					errs = append(errs, fmt.Errorf("%s: %w", name, err))
 				}
 			}

@@ -3,7 +3,6 @@ package conform
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,18 +75,16 @@ type Mistake struct {
 	Text string // what is wrong, and what to write instead
 }
 
-func (m *Mistake) Error() string {
-	place := ""
-	if m.Line > 0 {
+func (m *Mistake) Error() string { return m.In("") }
+
+// In is the mistake with its place in a file of that name, or of no name.
+func (m *Mistake) In(file string) string {
+	place := fmt.Sprintf("%s:%d", file, m.Line)
+	if file == "" && m.Line > 0 {
 		place = fmt.Sprintf("line %d", m.Line)
+	} else if file == "" {
+		place = ""
 	}
-	return m.at(place)
-}
-
-// In is the mistake with its place in a file of that name.
-func (m *Mistake) In(file string) string { return m.at(fmt.Sprintf("%s:%d", file, m.Line)) }
-
-func (m *Mistake) at(place string) string {
 	parts := slices.DeleteFunc([]string{place, m.Case, m.Key, m.Text},
 		func(s string) bool { return s == "" })
 	return strings.Join(parts, ": ")
@@ -96,13 +93,7 @@ func (m *Mistake) at(place string) string {
 // Mistakes is all that is wrong with a file of cases.
 type Mistakes []*Mistake
 
-func (m Mistakes) Error() string {
-	lines := make([]string, len(m))
-	for i := range m {
-		lines[i] = m[i].Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (m Mistakes) Error() string { return m.In("").Error() }
 
 // In is all mistakes with their places in a file of that name, a line each.
 func (m Mistakes) In(file string) error {
@@ -362,14 +353,4 @@ func (c *Reference) parse(found *Mistakes, set []string) *experiment.Experiment 
 		found.add(line, c.ID, m.Key, "%s", text)
 	}
 	return nil
-}
-
-// Own is what the case expects that only the algorithm's own tests can look at: an
-// expectation by name, as JSON.
-func (c *Reference) own(name string) json.RawMessage {
-	text, err := json.Marshal(c.Inside[name])
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return text
 }

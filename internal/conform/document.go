@@ -33,8 +33,7 @@ type verdict struct {
 func newVerdict(id, what, name string) *verdict {
 	v := &verdict{Document: answer.New("verify", what+" of "+id), id: id, count: map[string]int{}}
 	v.Add(answer.Facts{{Name: "algorithm", Value: id}})
-	v.table = v.Table(name, answer.Column{Name: "result", Kind: answer.Words},
-		answer.Column{Name: "name", Kind: answer.Words}, answer.Column{Name: "text", Kind: answer.Words})
+	v.table = v.Table(name, answer.Columns(answer.Everybody, "result name text")...)
 	v.table.Only = answer.Programs
 	return v
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/replay"
@@ -27,8 +28,6 @@ type Request struct {
 	Trial, Events int      // Trial 0: the only one
 	Nodes         string
 	Set           []string
-	Extensions    []string                                   // of experiments
-	Find          func(name string) (*algo.Algorithm, error) // the algorithm of that ID or name
 	Again         replay.Again
 }
 
@@ -63,11 +62,11 @@ func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world strin
 		return sides, "", answer.Mistaken("--trial %d --events %d: want no number below 0", q.Trial, q.Events)
 	}
 	for _, word := range args[:2] {
-		if err := q.check(word); err != nil {
+		if err := check(word); err != nil {
 			return sides, "", err
 		}
 	}
-	kind, other := q.kindOf(args[0]), q.kindOf(args[1])
+	kind, other := kindOf(args[0]), kindOf(args[1])
 	switch {
 	case other != kind:
 		err = mistaken("%s is %s and %s is %s; want two of a kind", args[0], kind, args[1],
@@ -117,13 +116,6 @@ func (q *Request) programs(ctx context.Context) (sides [2]*replay.Side, world st
 	return sides, w.Name, nil
 }
 
-// known says whether there is an algorithm of that ID or name.
-func (q *Request) known(name string) bool {
-	return slices.ContainsFunc(algo.All(), func(a *algo.Algorithm) bool {
-		return a.ID == name || a.Spec.Name == name
-	})
-}
-
 func mistaken(format string, args ...any) error {
 	return answer.Mistaken("bench diff: "+format, args...)
 }
@@ -137,12 +129,12 @@ const (
 
 // kindOf is what a word on the command line stands for. What is called as an algorithm is one,
 // whatever files there are: ./raft is the file.
-func (q *Request) kindOf(word string) string {
+func kindOf(word string) string {
 	name, _, _ := strings.Cut(word, ",")
 	info, err := os.Stat(word)
 	path := strings.HasPrefix(word, ".") || filepath.IsAbs(word)
 	switch {
-	case q.known(name), err != nil && !path:
+	case len(catalog.Named(name)) > 0, err != nil && !path:
 		return anAlgorithm
 	case err == nil && info.IsDir():
 		return aFolder
@@ -151,13 +143,13 @@ func (q *Request) kindOf(word string) string {
 }
 
 // check refuses a path at which there is nothing to compare.
-func (q *Request) check(word string) error {
+func check(word string) error {
 	name, _, _ := strings.Cut(word, ",")
 	problem, _, path := strings.Cut(filepath.ToSlash(name), "/")
 	extension := strings.TrimPrefix(filepath.Ext(word), ".")
 	info, err := os.Stat(word)
 	switch {
-	case err == nil && !info.IsDir() && slices.Contains(q.Extensions, extension):
+	case err == nil && !info.IsDir() && slices.Contains(experiment.Extensions(), extension):
 		return mistaken("%s is an experiment, which both sides share: it comes behind them, as "+
 			"in bench diff bully ring-list %s --trial 3", word, program.Quote(word))
 	case err != nil && path && problem != string(algo.Election) && problem != string(algo.MutualExclusion):
@@ -233,7 +225,7 @@ func (q *Request) rival(word string, file []string) (*replay.Trial, error) {
 		}
 		number = place*e.Repetitions + t.Repetition
 	}
-	alg, params, err := q.contender(word)
+	alg, params, err := contender(word)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +247,7 @@ func (q *Request) rival(word string, file []string) (*replay.Trial, error) {
 }
 
 // contender reads an algorithm with parameters, as raft,pre_vote=true or raft,set=etcd,pre_vote=false.
-func (q *Request) contender(word string) (alg *algo.Algorithm, params []string, err error) {
+func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 	depth := 0 // of brackets: a list has commas of its own
 	parts := strings.FieldsFunc(word, func(r rune) bool {
 		switch r {
@@ -269,7 +261,7 @@ func (q *Request) contender(word string) (alg *algo.Algorithm, params []string, 
 	if len(parts) == 0 {
 		return nil, nil, mistaken("an empty word, want an algorithm, a folder or a program")
 	}
-	if alg, err = q.Find(parts[0]); err != nil {
+	if alg, err = catalog.Find(parts[0]); err != nil {
 		return nil, nil, err
 	}
 	values := map[string]string{}

@@ -3,13 +3,14 @@ package explore
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -64,9 +65,6 @@ func (s *Schedule) run(ctx context.Context, rule string, sink trace.Sink) (*brea
 	return judge(ctx, &p, s.Unseen(), rule, sink)
 }
 
-// glance is after how many events a simulation looks whether it is still wanted.
-const glance = 10_000
-
 // judge simulates the plan; where only safety is promised, nothing else counts. Its error
 // is that of the context if that ends before.
 func judge(ctx context.Context, p *harness.Plan, safety bool, rule string, sink trace.Sink) (*breach, error) {
@@ -86,21 +84,8 @@ func simulate(ctx context.Context, p *harness.Plan, sink trace.Sink) (
 	if err != nil {
 		return nil, nil, err
 	}
-	setup.Virtual = true
-	j := check.NewJudge(setup)
-	all := trace.Sink(j)
-	if sink != nil {
-		all = trace.Tee(j, sink)
-	}
-	trial := sim.New(setup, all)
-	for !trial.Done() {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		trial.Advance(glance)
-	}
-	v := j.Finish(trial.End())
-	return setup.Alg, &v, nil
+	v, _, err := trial.Run(ctx, setup, sink, math.MaxInt)
+	return setup.Alg, &v, err
 }
 
 // broke is the first promise that a verdict says is broken, of those that count.

@@ -153,7 +153,11 @@ func (m *maker) change(s *Schedule, list moments) {
 	case 3, 4:
 		m.delay(s, list)
 	case 5:
-		add(m.command(p, at))
+		do := harness.DoRequest // what an application asks for
+		if m.alg.Problem == algo.Election {
+			do = harness.DoElect
+		}
+		add(harness.Event{At: at, Do: do, Node: p})
 	case 6:
 		if i := m.rng.IntN(len(s.Events) + 1); i < len(s.Events) {
 			s.Events[i].At = at
@@ -163,14 +167,6 @@ func (m *maker) change(s *Schedule, list moments) {
 			s.Events = slices.Delete(s.Events, i, i+1)
 		}
 	}
-}
-
-// command is what an application asks for.
-func (m *maker) command(p algo.ID, at time.Duration) harness.Event {
-	if m.alg.Problem == algo.Election {
-		return harness.Event{At: at, Do: harness.DoElect, Node: p}
-	}
-	return harness.Event{At: at, Do: harness.DoRequest, Node: p}
 }
 
 // delay has one message come right before, with or after something else that

@@ -59,7 +59,7 @@ func init() {
 	}
 	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return eager{} })
 	spec.Name = "test-has-no-rest"
-	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &restless{left: 3 * glance} })
+	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &restless{left: 30_000} })
 	spec.Name = "test-reckons-with-order"
 	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &hasty{Config: c} })
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/commits"
 )
 
@@ -25,14 +26,6 @@ type gitRef struct {
 	*commits.Repo
 	ref string
 }
-
-// A RefError is a reference of git that is not a history's.
-type RefError struct{ Ref, Why string }
-
-func (e *RefError) Error() string { return e.Ref + " " + e.Why }
-
-// Exit is the exit code of a command that was refused so.
-func (e *RefError) Exit() int { return 2 }
 
 // Where the references of histories are: notes, and branches.
 const (
@@ -49,19 +42,21 @@ func openRef(ctx context.Context, dir, name string) (*gitRef, error) {
 	branch, isBranch := strings.CutPrefix(ref, branches)
 	switch {
 	case !isBranch && !strings.HasPrefix(ref, notes):
-		return nil, &RefError{ref, "is neither a note nor a branch; want git:refs/notes/NAME or git:BRANCH"}
+		return nil, answer.Mistaken("%s is neither a note nor a branch; want git:refs/notes/NAME or "+
+			"git:BRANCH", ref)
 	case strings.Contains(ref, "/-"):
-		return nil, &RefError{ref, "looks like an option; want another name, as git:refs/notes/conclave"}
+		return nil, answer.Mistaken("%s looks like an option; want another name, as "+
+			"git:refs/notes/conclave", ref)
 	case isBranch && (branch == "@" || strings.HasSuffix(branch, "HEAD") && !strings.Contains(branch, "/")):
-		return nil, &RefError{ref, "would be a branch with a name that has a meaning of its own to git; " +
-			"want another name, as git:refs/notes/conclave"}
+		return nil, answer.Mistaken("%s would be a branch with a name that has a meaning of its own to git; "+
+			"want another name, as git:refs/notes/conclave", ref)
 	}
 	repo, err := commits.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := repo.Git(ctx, nil, nil, "check-ref-format", ref); err != nil {
-		return nil, &RefError{name, "is no name of a reference of git"}
+		return nil, answer.Mistaken("%s is no name of a reference of git", name)
 	}
 	return &gitRef{repo, ref}, nil
 }
@@ -71,14 +66,14 @@ func openRef(ctx context.Context, dir, name string) (*gitRef, error) {
 func (g *gitRef) writable(ctx context.Context) error {
 	const remedy = "; want git:refs/notes/NAME, or a branch that a history alone has"
 	if to, err := g.Git(ctx, nil, nil, "symbolic-ref", "--quiet", g.ref); err == nil {
-		return &RefError{g.ref, "stands for " + to + remedy}
+		return answer.Mistaken("%s stands for %s%s", g.ref, to, remedy)
 	}
 	trees, err := g.Git(ctx, nil, nil, "worktree", "list", "--porcelain")
 	if err != nil {
 		return err
 	}
 	if slices.Contains(strings.Split(trees, "\n"), "branch "+g.ref) {
-		return &RefError{g.ref, "is checked out, and the working tree would not follow it" + remedy}
+		return answer.Mistaken("%s is checked out, and the working tree would not follow it%s", g.ref, remedy)
 	}
 	tip, err := g.tip(ctx)
 	if err != nil || tip == "" {
@@ -87,7 +82,7 @@ func (g *gitRef) writable(ctx context.Context) error {
 	if is, err := g.isHistory(ctx, tip); err != nil || is {
 		return err
 	}
-	return &RefError{g.ref, "has something else than a history" + remedy}
+	return answer.Mistaken("%s has something else than a history%s", g.ref, remedy)
 }
 
 // isHistory says whether the tree of a commit is that of a history: its folders, and nothing else.
@@ -118,7 +113,7 @@ func (g *gitRef) tip(ctx context.Context) (string, error) {
 	}
 	hash, err := g.Git(ctx, nil, nil, "rev-parse", "--verify", "--quiet", g.ref+"^{commit}")
 	if err != nil && ctx.Err() == nil {
-		return "", &RefError{g.ref, "names no commit; want another name, as git:refs/notes/conclave"}
+		return "", answer.Mistaken("%s names no commit; want another name, as git:refs/notes/conclave", g.ref)
 	}
 	return hash, err
 }
@@ -302,8 +297,8 @@ func (g *gitRef) sync(ctx context.Context, remote string) (lost bool, err error)
 		if is, err := g.isHistory(ctx, hash); err != nil {
 			return true, err
 		} else if !is {
-			return false, &RefError{g.ref,
-				"of " + remote + " has something else than a history; want another name"}
+			return false, answer.Mistaken("%s of %s has something else than a history; want another name",
+				g.ref, remote)
 		}
 		if here, err = g.join(ctx, here, hash); err != nil {
 			return true, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -64,7 +65,7 @@ func TestStore_Refs(t *testing.T) {
 				t.Errorf("%s: a blessing was added", name)
 			}
 		}
-		if !errors.As(err, new(*RefError)) || !strings.Contains(err.Error(), want) {
+		if answer.ExitOf(err) != answer.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q", name, err, want)
 		}
 	}
@@ -109,7 +110,7 @@ func TestStore_SyncRefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	refs := run(t, dir, "git", "show-ref") + run(t, dir, "git", "-C", "remote", "show-ref")
-	if err := s.Sync(t.Context(), "remote"); !errors.As(err, new(*RefError)) {
+	if err := s.Sync(t.Context(), "remote"); answer.ExitOf(err) != answer.Usage {
 		t.Errorf("a branch of code: %v", err)
 	}
 	if err := s.Sync(t.Context(), "--upload-pack=touch harm; false"); err == nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
@@ -130,9 +129,9 @@ func ancestry(ctx context.Context, name string) ([]*commits.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := bisect.Commit(ctx, repo, "--at", name)
+	c, err := repo.Find(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--at: %w", err)
 	}
 	return repo.Line(ctx, c)
 }

@@ -34,7 +34,7 @@ type file struct {
 
 // A keeper has files by their paths.
 type keeper interface {
-	// writable says why no file can be put, if that is known before: a RefError.
+	// writable says why no file can be put, if that is known before: a mistake on the command line.
 	writable(ctx context.Context) error
 	// put keeps files, for good; those that are there stay.
 	put(ctx context.Context, list ...file) error
@@ -72,7 +72,7 @@ func openIn(ctx context.Context, dir, name string) (*Store, error) {
 
 func (s *Store) String() string { return s.name }
 
-// Writable is an error if the store is a reference of git that is not a history's to write, a RefError.
+// Writable is an error if the store is a reference of git that is not a history's to write.
 // Whatever writes checks it as well; who measures for hours before that asks first.
 func (s *Store) Writable(ctx context.Context) error { return s.keep.writable(ctx) }
 

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -31,7 +30,7 @@ const (
 type Bench struct {
 	Dir  string   // absolute
 	Temp string   // where it works
-	Env  []string // of the tests, besides the own; an empty value takes a variable away
+	Env  []string // of the tests, besides the own
 	Skip string   // an expression for the tests that are left out; "": none
 	// Limit is the processor time that the tests of one mutant may take, in whole seconds: on a busy machine
 	// they take longer, and are not noticed for that. Tests that wait instead have ten times as long.
@@ -96,9 +95,9 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	defer cancel()
 	// A mutant that takes all memory before its time is over takes the machine down with it.
 	run := exec.CommandContext(ctx, "sh", slices.Concat(
-		[]string{"-c", fmt.Sprintf(`ulimit -v 8388608; ulimit -t %d; exec "$0" "$@"`, int(b.Limit.Seconds())),
-			b.program()}, b.flags)...)
-	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
+		[]string{"-c", fmt.Sprintf(`ulimit -v 8388608; ulimit -t %d; exec "$0" "$@"`,
+			int(b.Limit.Seconds())), b.program()}, b.flags)...)
+	run.Dir, run.Env = b.Dir, append(append(os.Environ(), b.Env...), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
 	if state := run.ProcessState; state != nil {
 		b.Took = state.UserTime() + state.SystemTime()
@@ -190,17 +189,4 @@ func (b *Bench) changed(file string, mutants []Mutant) ([]byte, error) {
 		out = fmt.Appendf(out, form, i, i+1, m.results, m.body)
 	}
 	return append(out, source[at:]...), nil
-}
-
-// environment is the own one with these variables instead.
-func environment(instead []string) []string {
-	env := slices.Clone(os.Environ())
-	for _, v := range instead {
-		name, value, _ := strings.Cut(v, "=")
-		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
-		if value != "" {
-			env = append(env, v)
-		}
-	}
-	return env
 }

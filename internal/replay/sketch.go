@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -39,15 +41,19 @@ func (d *Sketch) Draw(again Again) (out [][]byte, err error) {
 	}
 	r.Drawn.Back = d.Back
 	for _, format := range d.Formats {
-		most := 0
+		w := diagram.Window{Event: r.Broken()} // all of a trial in which no single event broke a promise
 		if format == "html" {
-			most = d.Most
+			w.Most = d.Most
 		}
-		text, err := r.Draw(format, most)
+		var text bytes.Buffer
+		drawn, err := diagram.New(r.Drawn, w)
+		if err == nil {
+			_, err = drawn.Write(&text, format)
+		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, text)
+		out = append(out, text.Bytes())
 	}
 	return out, nil
 }

@@ -194,16 +194,3 @@ func (r *Traced) Broken() int {
 	}
 	return r.Drawn.Breaches[0].Record + 1
 }
-
-// Draw draws what led to the first broken promise of a trial, or all of it where no single
-// event broke one. Most is how many events around it a page holds at most; 0: as many as it may
-// have.
-func (r *Traced) Draw(format string, most int) ([]byte, error) {
-	d, err := diagram.New(r.Drawn, diagram.Window{Event: r.Broken(), Most: most})
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	_, err = d.Write(&out, format)
-	return out.Bytes(), err
-}

@@ -29,7 +29,7 @@ var table = []struct {
 	imports []string
 }{
 	{"pkg/algo/algotest", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/check",
 		"internal/conform", "internal/modelcheck", "internal/trial",
 	}},
 	{"pkg/param", nil},
@@ -144,7 +144,7 @@ var table = []struct {
 	}},
 	{"internal/diff", []string{
 		"pkg/algo", "pkg/trace", "pkg/metric", "pkg/harness", "pkg/config", "pkg/experiment", "pkg/results",
-		"pkg/runner", "internal/answer", "internal/compare", "internal/console", "internal/files",
+		"pkg/runner", "internal/answer", "internal/catalog", "internal/compare", "internal/console", "internal/files",
 		"internal/proc", "internal/program", "internal/replay", "internal/report/diagram", "internal/transport",
 	}},
 	{"internal/bisect", []string{
@@ -157,8 +157,8 @@ var table = []struct {
 		"internal/report/diagram", "internal/transport",
 	}},
 	{"internal/explore", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/sim", "pkg/check", "pkg/config",
-		"pkg/experiment", "pkg/metric", "internal/guard",
+		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/check", "pkg/config",
+		"pkg/experiment", "pkg/metric", "internal/guard", "internal/trial",
 	}},
 	{"internal/rare", []string{
 		"internal/plan", "internal/answer", "internal/console", "internal/catalog", "internal/program", "internal/transport", "pkg/experiment", "pkg/metric",

@@ -1,9 +1,10 @@
 // Package trial plans single trials of an algorithm in the unit-delay model, simulates
-// them, and judges them with the product's own checkers. The conformance kit, the model
-// checker and tests of algorithms share it.
+// them, and judges them with the product's own checkers. The explorer, the conformance
+// kit, the model checker and tests of algorithms share it.
 package trial
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -66,18 +67,38 @@ func SimulateFor(p harness.Plan, events int) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	setup.Virtual = true
 	var out Outcome
+	out.Verdict, out.End, err = Run(context.Background(), setup, &out.Trace, events)
+	return out, err
+}
+
+// glance is after how many events a simulation looks whether it is still wanted.
+const glance = 10_000
+
+// Run simulates and judges the trial of a setup. The sink, if not nil, takes its records. The trial is
+// stopped after so many events, and left with the error of the context if that ends before.
+func Run(ctx context.Context, setup *harness.Setup, sink trace.Sink, events int) (
+	v check.Verdict, end harness.End, err error) {
+	setup.Virtual = true
 	judge := check.NewJudge(setup)
-	trial := sim.New(setup, trace.Tee(judge, &out.Trace))
-	trial.Advance(events)
+	all := trace.Sink(judge)
+	if sink != nil {
+		all = trace.Tee(judge, sink)
+	}
+	trial := sim.New(setup, all)
+	for left := events; !trial.Done() && left > 0; left -= glance {
+		if err := ctx.Err(); err != nil {
+			return v, end, err
+		}
+		trial.Advance(min(glance, left))
+	}
 	stopped := !trial.Done()
 	trial.Stop()
-	out.End = trial.End()
-	if out.Verdict = judge.Finish(out.End); stopped && out.Status == trace.TimedOut {
-		out.Reason += fmt.Sprintf(" and %d events", events)
+	end = trial.End()
+	if v = judge.Finish(end); stopped && v.Status == trace.TimedOut {
+		v.Reason += fmt.Sprintf(" and %d events", events)
 	}
-	return out, nil
+	return v, end, nil
 }
 
 // Last is who was elected, or entered, last: None if nobody was.

@@ -6,13 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/diff"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
 func (s *streams) diffCommand() *cobra.Command {
-	q := diff.Request{Extensions: experiment.Extensions(), Find: catalog.Find, Again: s.again("")}
+	q := diff.Request{Again: s.again("")}
 	c := &cobra.Command{
 		Use:   "diff A B [FILE]",
 		Short: "Find the first message at which two trials part",

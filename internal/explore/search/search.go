@@ -337,12 +337,8 @@ func Exhaust(alg *algo.Algorithm, busy func(scope string)) (*answer.Document, er
 	}
 	d := answer.New("explore", "Every schedule of the smallest systems of "+alg.ID)
 	d.Add(answer.Facts{{Name: "algorithm", Value: alg.ID}})
-	columns := []answer.Column{{Name: "system", Kind: answer.Words}}
-	for _, name := range []string{"states", "steps", "depth", "ends"} {
-		columns = append(columns, answer.Column{Name: name, Kind: answer.Count})
-	}
-	t := d.Table("systems", append(columns, answer.Column{Name: "schedules", Kind: answer.Number},
-		answer.Column{Name: "violation", Kind: answer.Words, Only: answer.Programs})...)
+	t := d.Table("systems", slices.Concat(answer.Columns(answer.Everybody, "system states:count steps:count "+
+		"depth:count ends:count schedules:number"), answer.Columns(answer.Programs, "violation"))...)
 	panicked := false
 	for _, scope := range scopes {
 		scope.States = 200_000

@@ -1,14 +1,16 @@
 package algotest
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -22,10 +24,9 @@ func Transcribe(p harness.Plan) (string, check.Verdict, error) {
 		return "", check.Verdict{}, err
 	}
 	s := scribe{kinds: setup.Alg.Codec.Kinds(), states: map[algo.ID][]harness.Variable{}}
-	setup.Virtual, setup.Watch = true, s.watch
-	judge := check.NewJudge(setup)
-	end := sim.Run(setup, trace.Tee(judge, &s))
-	return s.text.String(), judge.Finish(end), nil
+	setup.Watch = s.watch
+	v, _, err := trial.Run(context.Background(), setup, &s, math.MaxInt)
+	return s.text.String(), v, err
 }
 
 // A scribe writes a trial down.
