@@ -52,7 +52,8 @@ func Listed(studies []*Study) *answer.Document {
 func Document(runs []Run) *answer.Document {
 	d := answer.New("reproduce", "Published statements beside theory and measurement")
 	t := d.Table("verdicts", answer.Columns(answer.Everybody, "study says section note case metric stat "+
-		"paper stated:number theory derived:number measured:figure verdict verdict_on_theory expected:flag")...)
+		"paper stated:number theory derived:number measured:figure verdict verdict_on_theory "+
+		"expected:flag")...)
 	t.Only, t.Main = answer.Programs, true
 	var studies []*Study
 	var dirs []string
