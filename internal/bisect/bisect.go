@@ -10,7 +10,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/commits"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/diff"
 	"github.com/conclave-bench/conclave/internal/replay"
@@ -227,7 +226,7 @@ func inWords(v *float64) string {
 	if v == nil {
 		return "none"
 	}
-	return compare.Number(*v)
+	return console.Number(*v)
 }
 
 // Answer is the cause, with so many events of each side behind the parting.

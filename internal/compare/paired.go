@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -95,8 +97,8 @@ func (p *Pairing) String() string {
 		unit = " ms"
 	}
 	differ := fmt.Sprintf("in %d of %d %s", p.N-p.Equal, p.N, p.plural())
-	percent := Number(100*math.Abs(p.Ratio-1)) + "%"
-	shift := Number(math.Abs(p.Shift)) + unit
+	percent := console.Number(100*math.Abs(p.Ratio-1)) + "%"
+	shift := console.Number(math.Abs(p.Shift)) + unit
 	// An estimate may be of no change although most pairs that differ do so in one direction.
 	told := func(estimate, none float64) bool {
 		return p.larger() && estimate > none || !p.larger() && estimate < none
@@ -114,7 +116,7 @@ func (p *Pairing) String() string {
 		return fmt.Sprintf("%s by %s in the median, %s", direction, percent, differ)
 	case told(p.Ratio, 1):
 		return fmt.Sprintf("%s by %s in the median [%s, %s], %s", direction, percent,
-			Percent(p.RatioLow-1), Percent(p.RatioHigh-1), differ)
+			view.Percent(p.RatioLow-1), view.Percent(p.RatioHigh-1), differ)
 	case told(p.Shift, 0):
 		return fmt.Sprintf("%s by %s in the median, %s", direction, shift, differ)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -272,7 +273,7 @@ func (d *Duel) apart() bool { return d.Low > d.none() || d.High < d.none() }
 func (d *Duel) Shown() bool { return d.apart() && d.Adjusted <= DefaultAlpha }
 
 // String is the sentence.
-func (d *Duel) String() string { return d.sentence() + doubtIn(d.Doubt) }
+func (d *Duel) String() string { return d.sentence() + view.DoubtIn(d.Doubt) }
 
 func (d *Duel) sentence() string {
 	where := d.where
@@ -291,7 +292,7 @@ func (d *Duel) sentence() string {
 		d.estimate(), d.sizes(), d.luck())
 	if d.apart() {
 		text += fmt.Sprintf("; the interval alone would show one, but p is %s after correction for %d "+
-			"comparisons", P(d.Adjusted), d.tests)
+			"comparisons", view.P(d.Adjusted), d.tests)
 		if least := d.leastN(); least > d.N {
 			text += fmt.Sprintf(", of which %d trials could show one", least)
 		}
@@ -316,7 +317,7 @@ func (d *Duel) amount() string {
 	}
 	switch {
 	case d.Exact:
-		return "exactly " + Number(d.Ratio) + unit
+		return "exactly " + console.Number(d.Ratio) + unit
 	case math.IsNaN(d.Ratio):
 		return "at least " + d.number(d.Low) + unit
 	}
@@ -344,7 +345,7 @@ func (d *Duel) number(v float64) string {
 		return "..."
 	}
 	if d.Apart {
-		return Number(v)
+		return console.Number(v)
 	}
 	decimals := 2
 	for _, end := range []float64{d.Low, d.High} {
@@ -353,7 +354,7 @@ func (d *Duel) number(v float64) string {
 		}
 	}
 	if math.Abs(v) >= 100 {
-		return Number(v)
+		return console.Number(v)
 	}
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -211,8 +212,8 @@ func (s Spread) String() string {
 	}
 	rest = append(rest, fmt.Sprintf("%d rounds of %d trials in a cell", s.Rounds, s.Trials))
 	text += " (" + strings.Join(rest, "; ") + ")"
-	costs := fmt.Sprintf("a round costs %s ms to start for each cell, a trial %s ms", Number(s.RoundMS),
-		Number(s.TrialMS))
+	costs := fmt.Sprintf("a round costs %s ms to start for each cell, a trial %s ms",
+		console.Number(s.RoundMS), console.Number(s.TrialMS))
 	switch {
 	case s.Best == 0:
 	case s.Unbounded():

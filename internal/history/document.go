@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -159,7 +159,7 @@ func findingText(f *Finding) string {
 	}
 	switch {
 	case f.Kind == Step || f.Kind == Drift: // P may be 0: smaller than any number
-		text += ", P " + compare.P(f.P)
+		text += ", P " + view.P(f.P)
 	case f.Trial > 0:
 		text += fmt.Sprintf("; %s from trial %d on", console.Plural(f.Trials, "trial differs",
 			"trials differ"), f.Trial)
@@ -175,14 +175,14 @@ func figureChange(c *Change) string {
 		if v == nil {
 			return "none"
 		}
-		return compare.Number(*v)
+		return console.Number(*v)
 	}
 	if c.Equal {
 		return fmt.Sprintf("%s %s in the mean, but not in each trial", c.Metric, number(c.After))
 	}
 	text := fmt.Sprintf("%s %s -> %s", c.Metric, number(c.Before), number(c.After))
 	if r := c.Ratio(); !math.IsNaN(r) {
-		text += fmt.Sprintf(" (%s)", compare.Percent(r))
+		text += fmt.Sprintf(" (%s)", view.Percent(r))
 	}
 	return text
 }
@@ -265,11 +265,11 @@ func (r *Curve) Document() *answer.Document {
 	shown := func(v float64, text string) answer.Shown { return answer.Shown{Value: v, Text: text} }
 	for _, row := range r.Rows {
 		cells := []answer.Value{shown(row.Alpha, fmt.Sprint(row.Alpha)),
-			shown(row.Alarms, compare.Number(row.Alarms))}
+			shown(row.Alarms, console.Number(row.Alarms))}
 		for _, found := range row.Found {
 			later := ""
 			if found.Share > 0 {
-				later = compare.Number(found.Delay)
+				later = console.Number(found.Delay)
 			}
 			cells = append(cells, shown(found.Share, fmt.Sprintf("%.0f %%", 100*found.Share)),
 				shown(found.Delay, later), found.Tries)
@@ -282,10 +282,10 @@ func (r *Curve) Document() *answer.Document {
 		d.Say("none of these raises so few false alarms: measure more trials for each run")
 	case p.Least == nil:
 		d.Say(fmt.Sprintf("--alpha %v raises %s false alarms a year, and finds none of these steps nine "+
-			"times in ten", p.Alpha, compare.Number(p.Alarms)))
+			"times in ten", p.Alpha, console.Number(p.Alarms)))
 	default:
 		d.Say(fmt.Sprintf("proposed: --alpha %v --least %g%%: %s false alarms a year, and nine of ten steps "+
-			"of that size are found within %d commits", p.Alpha, 100**p.Least, compare.Number(p.Alarms),
+			"of that size are found within %d commits", p.Alpha, 100**p.Least, console.Number(p.Alarms),
 			Within))
 	}
 	if p := r.Proposed; p != nil {

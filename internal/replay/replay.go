@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -237,7 +236,7 @@ func (r *Replay) metrics(d *answer.Document) {
 	for _, m := range r.Verdict.Metrics {
 		all.Row(m.Name, m.Value)
 		if results.Finite(m.Value) != nil {
-			told.Row(m.Name, answer.Shown{Value: m.Value, Text: compare.Number(m.Value)})
+			told.Row(m.Name, answer.Shown{Value: m.Value, Text: console.Number(m.Value)})
 		}
 	}
 	if r.Verdict.Status != trace.Failed {

@@ -13,10 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -67,7 +68,7 @@ var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]b
 // node's start is measured time.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
+		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": console.Number,
 		"words":  experiment.Title,
 		"title":  func(name string) string { return metric.Named(name).Title() },
 		"plural": func(n int, one string) string { return Plural(n, one, one+"s") },
@@ -129,7 +130,7 @@ func (d *Data) WritePage(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	v := pageView{
-		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
+		Data: d, Generator: Generator, Beyond: view.BeyondLimit, Notice: libraryNotice,
 		Style: template.CSS(style), Script: template.JS(unpackScript),
 		Code: template.HTML(scripts), Encoded: template.HTML(packed),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.

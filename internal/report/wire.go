@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -143,7 +143,7 @@ func (d *Data) encode(limit int) ([]byte, error) {
 
 func (d *Data) wire(level detail) *wire {
 	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Mark: compare.Mark,
+		Points: level.points, Quantiles: level.quantiles, Beyond: view.BeyondLimit, Mark: view.Mark,
 		Statuses: trace.Statuses(),
 		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
 		Question: []int{}, Main: []int{}, Kinds: append([]string{}, d.Kinds...),

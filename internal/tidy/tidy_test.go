@@ -114,7 +114,7 @@ var table = []struct {
 	{"internal/queue", []string{
 		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
 	}},
-	{"internal/view", []string{"internal/answer", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/harness", "pkg/metric",
+	{"internal/view", []string{"internal/answer", "internal/console", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/harness", "pkg/metric",
 		"pkg/results", "pkg/trace", "internal/stats"}},
 	{"internal/compare", []string{"pkg/algo", "internal/transport", "pkg/metric", "pkg/trace",
 		"internal/stats", "pkg/experiment", "pkg/results", "internal/program",

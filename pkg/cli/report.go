@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -173,7 +173,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		for _, one := range trips {
 			if len(one.Hosts) > 0 {
 				fmt.Fprintf(s.text(), "bus, by way of %s: median round trip %s µs (p99 %s)\n",
-					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
+					strings.Join(one.Hosts, " and "), console.Number(one.Median), console.Number(one.P99))
 			}
 		}
 	}

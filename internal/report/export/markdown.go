@@ -21,7 +21,7 @@ func markdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	columns := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
 		[]string{"trials"})
-	legend, rows := &compare.Legend{}, [][]string{}
+	legend, rows := &view.Legend{}, [][]string{}
 	for _, c := range s.cells {
 		row := []string{view.Label(c.Design)}
 		for _, name := range s.columns {
@@ -35,7 +35,7 @@ func markdown(s *selection) ([]File, error) {
 	}
 	markdownTable(&b, columns, rows, func(i int) bool { return i > len(s.columns) && i < len(columns)-1 })
 	notes := append([]string{"n: trials with status ok; figures: " +
-		compare.FigureNote(s.run.Until().Method())}, legend.Notes()...)
+		view.FigureNote(s.run.Until().Method())}, legend.Notes()...)
 	b.WriteString("\n" + strings.Join(notes, "; ") + ".\n")
 	if r := compare.Rank(view.Filter(s.run.Table, s.Where)); r != nil {
 		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))
