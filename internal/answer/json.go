@@ -21,6 +21,7 @@ type Encoded struct {
 	Sentences []string       `json:"sentences"`
 	Notes     []note         `json:"notes"`
 	Pictures  []picture      `json:"pictures,omitempty"`
+	Files     []file         `json:"files,omitempty"`
 }
 
 // An EncodedTable is a table of a document.
@@ -52,6 +53,12 @@ type picture struct {
 	File  string `json:"file,omitempty"`
 }
 
+type file struct {
+	Name string `json:"name"`
+	Path string `json:"path,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
 type estimate struct {
 	Value    any     `json:"value"`
 	Low      any     `json:"low"`
@@ -79,6 +86,8 @@ func writeJSON(w io.Writer, d *Document) error {
 			out.Notes = append(out.Notes, note{b.Text, b.Of, b.kind(), b.Hint, section})
 		case Picture:
 			out.Pictures = append(out.Pictures, picture{b.Name, b.Title, b.File})
+		case File:
+			out.Files = append(out.Files, file(b))
 		case Facts:
 			for _, fact := range b {
 				facts[fact.Name] = value(fact.Value)

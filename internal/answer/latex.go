@@ -17,6 +17,8 @@ func writeLatex(w io.Writer, d *Document) error {
 			comment(string(b))
 		case Lines:
 			comment(string(b))
+		case File:
+			comment(b.line() + "\n" + b.Text)
 		case Note:
 			comment(b.kind() + ": " + b.Text)
 		case Section:

@@ -29,7 +29,10 @@ func writeMarkdown(w io.Writer, d *Document) error {
 				fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(console.Markdown(text), "\n", "  \n"))
 			}
 		case Lines:
-			fmt.Fprintf(w, "```\n%s\n```\n\n", strings.Trim(string(b), "\n"))
+			fence(w, string(b))
+		case File:
+			fmt.Fprintf(w, "%s\n\n", console.Markdown(b.line()))
+			fence(w, b.Text)
 		case Note:
 			b.markdown(w)
 		case Picture:
@@ -69,6 +72,17 @@ func writeMarkdown(w io.Writer, d *Document) error {
 	}
 	_, err := fmt.Fprintf(w, "Verdict: %s (exit code %d)\n", console.Markdown(d.Verdict), d.Exit)
 	return err
+}
+
+// fence writes text as it is, if there is any.
+func fence(w io.Writer, text string) {
+	if text = strings.Trim(text, "\n"); text != "" {
+		marks := "```"
+		for strings.Contains(text, marks) {
+			marks += "`"
+		}
+		fmt.Fprintf(w, "%s\n%s\n%s\n\n", marks, text, marks)
+	}
 }
 
 // markdown is the note, with what is wrong in bold type.

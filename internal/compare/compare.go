@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -321,16 +322,20 @@ func (o *Options) choose(base, new **results.Table) (nothing string, err error) 
 		}
 	}
 	*base, *new = view.Filter(*base, o.Where), view.Filter(*new, o.Where)
-	where, some := "", [2]bool{len((*base).Trials) > 0, len((*new).Trials) > 0}
-	switch some {
-	case [2]bool{true, true}:
+	lacks := ""
+	switch none := [2]bool{len((*base).Trials) == 0, len((*new).Trials) == 0}; none {
+	case [2]bool{}:
 		return "", nil
-	case [2]bool{false, true}:
-		where = "in BASE "
 	case [2]bool{true, false}:
-		where = "in NEW "
+		lacks = "in BASE "
+	case [2]bool{false, true}:
+		lacks = "in NEW "
 	}
-	return where + view.None(o.Where) + ": nothing is compared", nil
+	nothing = lacks + view.None(o.Where) + ": nothing is compared"
+	if len(o.Conditions) > 0 { // a gate that nothing passes through is not a gate
+		return "", answer.Mistaken("condition %q: %s", o.Conditions[0].text, nothing)
+	}
+	return nothing, nil
 }
 
 // nothing is the report on runs of which one at least has no cells.
@@ -340,7 +345,10 @@ func (o *Options) nothing(base, new *results.Table, why string) *Report {
 		Threshold: o.Threshold, Prove: o.Prove, Columns: m.columns()}
 	r.lack(m)
 	if r.Gated {
-		r.gateCells(m, o)
+		r.gate(m, o)
+	}
+	if r.Prove > 0 && len(r.Open) == 0 {
+		r.Open = []string{why}
 	}
 	return r
 }
@@ -425,7 +433,7 @@ func sideOf(t *results.Table) Side {
 	}
 	for _, trial := range t.Trials {
 		s.Statuses[trial.Status]++
-		if d := trial.DurationMS * float64(time.Millisecond); d > 0 { // not of one that was not run
+		if d := trial.Value(metric.Duration) * float64(time.Millisecond); d > 0 { // it was run
 			s.Took += time.Duration(d)
 		}
 	}

@@ -88,6 +88,8 @@ func (r *Report) Document() *answer.Document {
 		d.End(answer.Missed, "fails")
 	case len(r.Open) > 0:
 		d.End(answer.Incomplete, "inconclusive")
+	case len(r.Rows) == 0:
+		d.Verdict = nothingCompared
 	case r.Gated:
 		d.Verdict = "passes"
 	}

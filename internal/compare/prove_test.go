@@ -23,7 +23,7 @@ func TestProve(t *testing.T) {
 			noisy(t.Seed, func(int, string) float64 { return 30 * factor })(t, nodes)
 		}
 	}
-	fewer := func(trial *results.Trial, _ int) { trial.Metrics = trial.Metrics[1:] }
+	fewer := func(trial *results.Trial, _ int) { setTime(trial, math.NaN()) }
 	for name, test := range map[string]struct {
 		base, new *results.Table
 		outcome   Outcome
@@ -57,13 +57,13 @@ func TestProve(t *testing.T) {
 // TestProve_Counts: counts of one experiment are facts, and what is neither better nor
 // worse is not asked.
 func TestProve_Counts(t *testing.T) {
-	more := func(by int64) func(*results.Trial, int) {
-		return func(t *results.Trial, _ int) { t.Messages += by; t.Undeliverable += 5 }
+	adding := func(by float64) func(*results.Trial, int) {
+		return func(t *results.Trial, _ int) { more(t, metric.Messages, by); more(t, metric.Undeliverable, 5) }
 	}
-	for by, failures := range map[int64]int{1: 0, 2: 4} { // of 20
-		r := compared(t, run("sim", 4, nil), run("sim", 4, more(by)), Options{Prove: 0.05})
+	for by, failures := range map[float64]int{1: 0, 2: 4} { // of 20
+		r := compared(t, run("sim", 4, nil), run("sim", 4, adding(by)), Options{Prove: 0.05})
 		if len(r.Failures) != failures || len(r.Open) != 0 {
-			t.Errorf("%d more of 20: failures %q, open %q", by, r.Failures, r.Open)
+			t.Errorf("%v more of 20: failures %q, open %q", by, r.Failures, r.Open)
 		}
 	}
 	r := compared(t, run("sim", 4, nil), only(run("sim", 4, nil), func(t *results.Trial) bool { return !is("raft", 5, t) }), Options{Prove: 0.05})
@@ -79,10 +79,10 @@ func TestProve_Zero(t *testing.T) {
 		return func(t *results.Trial, _ int) {
 			if t.Repetition == 1 {
 				ms := ms
-				t.Metrics = append(t.Metrics, metric.SplitBrain.Of(ms))
+				t.Set(metric.SplitBrain.Of(ms))
 				return
 			}
-			t.Metrics = append(t.Metrics, metric.SplitBrain.Of(0))
+			t.Set(metric.SplitBrain.Of(0))
 		}
 	}
 	base, new := run("nats", 12, brain(3)), run("nats", 12, brain(4))

@@ -218,8 +218,11 @@ func (row *TailRow) String() string {
 func (r *TailReport) Document() *answer.Document {
 	d := answer.New("compare", "Conclave: all operations of "+r.Base.Path+" and of "+r.New.Path)
 	d.Began, d.Took, d.Verdict = r.New.Started, r.New.Took, "passes"
-	if len(r.Failures) > 0 {
+	switch {
+	case len(r.Failures) > 0:
 		d.End(answer.Missed, "fails")
+	case len(r.Rows) == 0:
+		d.Verdict = nothingCompared
 	}
 	d.Add(answer.Facts{
 		{Name: "base", Value: r.Base.Path, Line: "base: " + r.Base.String()},
@@ -236,7 +239,9 @@ func (r *TailReport) Document() *answer.Document {
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
 		"worse, better: the interval leaves out 0, and the change is more than %s", view.TailNote,
 		100*r.Confidence, view.Share(r.Threshold))
-	d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
+	if len(r.Rows) > 0 {
+		d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
+	}
 	paired := 0
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -262,7 +267,7 @@ func (r *TailReport) Document() *answer.Document {
 
 // table is that of the rows, whose figures the legend explains.
 func (r *TailReport) table(legend *view.Legend) *answer.Table {
-	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Columns: slices.Concat(
+	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Empty: nothingCompared, Columns: slices.Concat(
 		answer.Columns(answer.Everybody, "cell figure base:figure new:figure change:number verdict"),
 		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
 		answer.Columns(answer.Nested, "design:map"),

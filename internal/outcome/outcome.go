@@ -101,7 +101,7 @@ func (o *Outcome) Hold() error {
 	if o.Tally.Err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
 		return nil
 	}
-	t, err := results.Survey(o.Dir)
+	t, err := results.ReadTable(o.Dir)
 	if err == nil {
 		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
 		o.Tally.Missed = len(o.misses)

@@ -51,18 +51,13 @@ func designed(column string) func(group) float64 {
 
 // measured is a metric of a trial, whatever its status.
 func measured(of *metric.Metric) func(*results.Trial) float64 {
-	return func(t *results.Trial) float64 {
-		if v, named := t.Figure(of.Name); named {
-			return v
-		}
-		return math.NaN()
-	}
+	return func(t *results.Trial) float64 { return t.Value(of) }
 }
 
 // duplicated is the share of the algorithm's messages of which the network made a second
 // copy.
 func duplicated(t *results.Trial) float64 {
-	return float64(t.Duplicated) / float64(t.Messages) // NaN if none was sent
+	return t.Value(metric.Duplicated) / t.Value(metric.Messages) // NaN if none was sent
 }
 
 // requested is a metric that says what the trials asked for, where the design does not:

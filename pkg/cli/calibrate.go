@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/twin"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -29,7 +30,7 @@ With --handling RUN, the costs also have what an algorithm's own handlers take,
 for each message that it handles, by handling_ms of that run on real nodes. If
 RUN has several algorithms, --label says which.
 
-` + exitHelp("calibrate", "0", "1", "2", "130, 143"),
+` + answer.Explain("calibrate", "0", "1", "2", "130, 143"),
 		Example: `  bench calibrate calibration.yaml
   bench calibrate heavy.yaml --handling results/slow/latest --label heavy`,
 		Args: cobra.MaximumNArgs(1),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
@@ -93,7 +94,7 @@ func TestDiff_Folders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	attempts[0].Messages++
+	attempts[0].Set(metric.Messages.Of(attempts[0].Value(metric.Messages) + 1))
 	store, err := results.Create(root, runner.Header(e, nil), config)
 	if err == nil {
 		err = store.AppendGroup(attempts)

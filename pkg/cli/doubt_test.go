@@ -42,12 +42,12 @@ func doubted(t *testing.T, dir string, times float64) string {
 		h.Metrics = append(h.Metrics, metric.ClockError.Name)
 	}
 	for i := range trials {
-		for k, m := range trials[i].Metrics {
+		for _, m := range slices.Clone(trials[i].Metrics()) {
 			if metric.Named(m.Name).Unit == metric.Milliseconds {
-				trials[i].Metrics[k].Value *= times
+				trials[i].Set(metric.Value{Name: m.Name, Value: m.Value * times})
 			}
 		}
-		trials[i].Metrics = append(trials[i].Metrics, metric.ClockError.Of(1e6))
+		trials[i].Set(metric.ClockError.Of(1e6))
 	}
 	f, err := results.Create(t.TempDir(), h, config)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/history"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -201,7 +201,7 @@ name it with --commit.
 With --push, a history in git:REF then goes to a remote repository, and what
 others have added there comes here.
 
-` + exitHelp("history", "0", "1", "2", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history add results/ci/latest
   bench history add results/ci/latest --commit HEAD
   bench history add results/ci/latest --store git:bench-history --push origin`,
@@ -238,7 +238,7 @@ others have added there comes here.
 
 // historyAdd keeps a run, and says so.
 func historyAdd(ctx context.Context, d *answer.Document, store *history.Store, path, commit string) error {
-	t, err := results.Survey(path)
+	t, err := results.ReadTable(path)
 	if err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func historyAdd(ctx context.Context, d *answer.Document, store *history.Store, p
 	if err := store.Add(ctx, e, t.Config); err != nil {
 		return err
 	}
-	d.Say(fmt.Sprintf("%s: %s, %s, of %s", store, e.Experiment, report.Plural(len(e.Cells), "cell", "cells"),
+	d.Say(fmt.Sprintf("%s: %s, %s, of %s", store, e.Experiment, console.Plural(len(e.Cells), "cell", "cells"),
 		commitText(&of)))
 	return nil
 }
@@ -298,7 +298,7 @@ a trial parts from that of the commit before, as bench bisect does it.
 
 What somebody has blessed is told, and is no failure.
 
-` + exitHelp("history", "0", "1", "2", "4", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "4", "130, 143"),
 		Example: `  bench history analyze
   bench history analyze --cause
   bench history analyze --since HEAD~20 --format markdown --out trend.md
@@ -334,7 +334,7 @@ func (s *streams) historyBlessCommand() *cobra.Command {
 is told from then on, and is no failure any more. Of a change that lies
 somewhere between two commits, bless any of those between.
 
-` + exitHelp("history", "0", "1", "2", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history bless HEAD --reason "raft now asks before it votes"
   bench history bless 3f2a91c --where algorithm=raft --metric messages \
     --reason "one more round, on purpose"`,
@@ -347,7 +347,7 @@ somewhere between two commits, bless any of those between.
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench history bless: %s, want one commit, as bench history bless HEAD "+
-				"--reason ...", report.Plural(len(args), "argument", "arguments"))
+				"--reason ...", console.Plural(len(args), "argument", "arguments"))
 		}
 		if strings.TrimSpace(reason) == "" {
 			return nil, usage("bench history bless: want --reason: those who read it later need to know")

@@ -15,10 +15,10 @@ import (
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/diff"
 	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -41,7 +41,7 @@ real processes a run on a machine like this one. So a backfill that was
 interrupted goes on where it was. Commits that do not build, or cannot run the
 experiment, are skipped.
 
-` + exitHelp("history", "0", "1", "2", "5", "130, 143"),
+` + answer.Explain("history", "0", "1", "2", "5", "130, 143"),
 		Example: `  bench history backfill v1.0..HEAD configs/ci.yaml
   bench history backfill HEAD~50..HEAD configs/ci.yaml --package ./cmd/mybench`,
 		Args: cobra.ArbitraryArgs,
@@ -54,7 +54,7 @@ experiment, are skipped.
 		if len(args) != 2 {
 			return nil, usage("bench history backfill: %s, want a range of commits and FILE, as bench "+
 				"history backfill HEAD~20..HEAD configs/ci.yaml",
-				report.Plural(len(args), "argument", "arguments"))
+				console.Plural(len(args), "argument", "arguments"))
 		}
 		ctx, stop := s.interruptible(context.Background())
 		defer stop()
@@ -114,10 +114,10 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 	}
 	d = answer.New("history backfill", "Runs of past commits")
 	d.Say(fmt.Sprintf("%s: %s of %s added, %d were there, %d skipped", store,
-		report.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped))
+		console.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped))
 	d.Add(answer.Facts{{Name: "added", Value: ran}, {Name: "skipped", Value: skipped}})
 	if skipped > 0 {
-		d.End(Incomplete, meaning("history", Incomplete))
+		d.End(Incomplete, answer.Meaning("history", Incomplete))
 	}
 	return d, nil
 }
@@ -163,7 +163,7 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return &commits.UntestableError{Reason: "it does not run the experiment: " +
 			cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), fmt.Sprint(err))}
 	}
-	t, err := results.Survey(found[0])
+	t, err := results.ReadTable(found[0])
 	var entry *history.Entry
 	if err == nil {
 		entry, err = history.NewEntry(t, *c)

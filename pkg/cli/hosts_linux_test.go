@@ -39,6 +39,7 @@ func loopback(t *testing.T, names ...string) string {
 // TestRun_Hosts: a run over two agents, from the hosts file to the replay of a trial; what it
 // can be compared with, and what it cannot go on with.
 func TestRun_Hosts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

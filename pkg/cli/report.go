@@ -167,8 +167,8 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		}
 		return broken.Failed
 	}
-	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
-		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
+	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, console.Plural(len(d.Cells), "cell", "cells"),
+		console.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
 	for _, trips := range r.Bus {
 		for _, one := range trips {
 			if len(one.Hosts) > 0 {
@@ -178,7 +178,7 @@ func (s *streams) report(paths []string, f *reportFlags) error {
 		}
 	}
 	if f.figures != "" {
-		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
+		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, console.Plural(len(r.Figures), "figure", "figures"))
 	}
 	return broken.Failed
 }

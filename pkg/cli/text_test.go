@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -138,44 +137,28 @@ var bullyCases, _ = filepath.Abs("../../internal/conform/testdata/cases/election
 
 // Every example of every command runs as it stands.
 func TestExamples(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	if err := os.Mkdir("configs", 0o755); err != nil {
+	t.Parallel()
+	here := newFolder(t)
+	here.put(t, "configs/quickstart.yaml", strings.Replace(small, "name: small", "name: quickstart", 1))
+	if err := os.CopyFS(here.path("configs/papers"), os.DirFS(study(t, "bully-best", stated))); err != nil {
 		t.Fatal(err)
 	}
-	config := strings.Replace(small, "name: small", "name: quickstart", 1)
-	file := filepath.Join("configs", "quickstart.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS("configs/papers", os.DirFS(study(t, "bully-best", stated))); err != nil {
-		t.Fatal(err)
-	}
-	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
+	here.bench(t, "run", "configs/quickstart.yaml").want(t, Good)
 	for _, shard := range []string{"1/4", "2/4", "3/4", "4/4"} {
-		bench(t, "run", "configs/quickstart.yaml", "--shard", shard).want(t, Good)
+		here.bench(t, "run", "configs/quickstart.yaml", "--shard", shard).want(t, Good)
 	}
 	for _, folder := range []string{"results/base", "results/new"} {
-		if err := os.CopyFS(folder, os.DirFS(latest(t, "results", "quickstart"))); err != nil {
+		if err := os.CopyFS(here.path(folder), os.DirFS(here.latest(t, "results", "quickstart"))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile("cases.yaml", must(os.ReadFile(bullyCases)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"tuning.yaml": noisy, "rare.yaml": lossy} {
-		if err := os.WriteFile(filepath.Join("configs", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range map[string]string{ // a clone, as far as bench new looks
+	for name, text := range map[string]string{
+		"cases.yaml": string(must(os.ReadFile(bullyCases))), "configs/tuning.yaml": noisy, "configs/rare.yaml": lossy,
+		// a clone, as far as bench new looks
 		"go.mod": "module " + program.Core + "\n", "plugins/all/all.go": "import (\n)\n",
 		"scripts/algorithms/findings.yaml": "breaks:\n  - algorithm: a\n", "scripts/generate.sh": "",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
-			os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		here.put(t, name, text)
 	}
 	var commands []*cobra.Command
 	root := newStreams(nil, &strings.Builder{}, &strings.Builder{}, nil).root(nil)
@@ -217,13 +200,13 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: example %q", c.CommandPath(), line)
 				continue
 			}
-			r := bench(t, args[1:]...)
+			r := here.bench(t, args[1:]...)
 			if r.code != Good {
 				t.Errorf("%s: exit code %d\n%s%s", strings.TrimSpace(line), r.code, r.out, r.errors)
 			}
 		}
 		if c == root { // the next command's examples begin without its file
-			if err := os.Remove("experiment.yaml"); err != nil {
+			if err := os.Remove(here.path("experiment.yaml")); err != nil {
 				t.Error(err)
 			}
 		}

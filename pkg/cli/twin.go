@@ -36,7 +36,7 @@ the real ones had is known. Where the correlation is low nothing is gained,
 and nothing stands there.
 docs/twin.md has the method.
 
-` + exitHelp("twin", "0", "1", "2", "130, 143"),
+` + answer.Explain("twin", "0", "1", "2", "130, 143"),
 		Example: `  bench twin results/quickstart/latest`,
 		Args:    cobra.ExactArgs(1),
 	}

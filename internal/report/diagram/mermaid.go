@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -34,7 +34,7 @@ func (d *Diagram) mermaid(w io.Writer) ([]string, error) {
 	if len(drawn) < len(lines) {
 		notes = append(notes, fmt.Sprintf("drawn are %d of %s, since Mermaid takes few: choose others with "+
 			"--from, --to and --event", messages(drawn),
-			report.Plural(messages(lines), "message", "messages")))
+			console.Plural(messages(lines), "message", "messages")))
 	}
 	var who []uint32
 	for _, l := range drawn {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/chart/svg"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -220,7 +220,7 @@ func (c *drawing) drawMessages() {
 	}
 	if unnamed > 0 {
 		c.leaveOut("%s no room for a name: colour and dash tell the kind, and pointing at an arrow tells all",
-			report.Plural(unnamed, "message has", "messages have"))
+			console.Plural(unnamed, "message has", "messages have"))
 	}
 }
 
