@@ -337,7 +337,7 @@ func graphsOf(d *answer.Document, list []surveyed) {
 	t := d.Table("graphs", append(answer.Columns(answer.Everybody, "elector graph name "+
 		"quorum_connected:flag class share:number share_least:number share_most:number seeds:count "+
 		"seeds_serve:count seeds_never:count longest_outage:number"),
-		answer.Columns(answer.Nested, "shares:list")...)...) // by seed
+		answer.Columns(answer.Nested, "shares:list")...)...) // the last by seed
 	for i := range t.Columns {
 		t.Columns[i].Digits = 6 // of numbers
 	}

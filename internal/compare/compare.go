@@ -233,9 +233,9 @@ type Row struct {
 	cells    pair
 	lucky    bool // most trials have a partner of the same seed
 	rounds   bool // both cells are of several rounds, which are compared in place of trials
-	// What is compared, machine by machine, or as one list where these are no factor: values of trials
-	// or, of rounds, their medians.
-	base, new [][]float64
+	// How many of each side are compared, machine by machine, or at once where these are no factor: values of
+	// trials or, of rounds, their medians.
+	counts [][2]int
 
 	// Machines are what changed on each, where both cells have trials of several; Uneven is the
 	// P of the test that it is the same on all, corrected for the number of rows.
@@ -513,16 +513,19 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if all := slices.Concat(a, b); censoredA == censoredB &&
 		(slices.Equal(a, b) || censoredA == 0 && slices.Min(all) == slices.Max(all)) {
 		row.Verdict, row.Change = Same, 0
-		row.lucky = 2*len(luckyPairs(p.base, p.new)) >= max(len(p.base.Trials), len(p.new.Trials))
+		row.lucky = 2*len(p.lucky) >= max(len(p.base.Trials), len(p.new.Trials))
 		return row
 	}
 	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
 		return row
 	}
-	row.base, row.new = row.units(p.base), row.units(p.new)
-	paired := row.pairs(p.base, p.new)
+	base, new := row.units(p.base), row.units(p.new)
+	for i := range base {
+		row.counts = append(row.counts, [2]int{len(base[i]), len(new[i])})
+	}
+	paired := row.pairs(p.base, p.new, p.lucky)
 	if !paired.enough(o.Alpha) {
-		row.byRanks()
+		row.byRanks(base, new)
 		return row
 	}
 	row.Paired, row.P, row.Test = &paired, paired.P, Pairs
@@ -532,23 +535,23 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	row.Change, row.ChangeLow, row.ChangeHigh = paired.Relative(row.Base.Center)
 	row.Delta = stats.MannWhitney(trialsOf(p.base, m.Name), trialsOf(p.new, m.Name)).Delta
 	if len(p.machines) > 1 {
-		row.Delta = stats.Stratify(row.base, row.new, stats.Confidence).Delta
+		row.Delta = stats.Stratify(base, new, stats.Confidence).Delta
 	}
 	return row
 }
 
 // byRanks compares the trials, or the rounds, as if none had a partner.
-func (row *Row) byRanks() {
+func (row *Row) byRanks(base, new [][]float64) {
 	row.Paired = nil
-	if len(row.base) > 1 {
-		s := stats.Stratify(row.base, row.new, stats.Confidence)
+	if len(base) > 1 {
+		s := stats.Stratify(base, new, stats.Confidence)
 		row.Delta, row.P, row.Test, row.strata = s.Delta, s.P, MachineRanks, &s
 		row.Change, row.ChangeLow, row.ChangeHigh = s.Relative(row.Base.Center)
 		return
 	}
 	a, b := trialsOf(row.cells.base, row.Metric), trialsOf(row.cells.new, row.Metric)
 	row.Delta, row.Test = stats.MannWhitney(a, b).Delta, Ranks
-	row.P = stats.MannWhitney(row.base[0], row.new[0]).P
+	row.P = stats.MannWhitney(base[0], new[0]).P
 	row.Change = row.New.Center/row.Base.Center - 1
 	lo, hi := math.NaN(), math.NaN()
 	if row.rounds {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -97,7 +98,8 @@ func TestProve_Zero(t *testing.T) {
 // TestProve_Errors: a change of just the margin is waved through, and one of nothing is
 // called worse, no oftener than the level allows; and the number that is told does decide.
 func TestProve_Errors(t *testing.T) {
-	const runs = 150
+	t.Parallel()
+	runs := slowtest.Times(40, 150)
 	draw := rand.New(rand.NewPCG(9, 9))
 	made := func(n int, factor float64) *results.Table {
 		all := run("nats", n, func(trial *results.Trial, _ int) {
@@ -115,7 +117,7 @@ func TestProve_Errors(t *testing.T) {
 		if outcome(20, 1.05).Outcome == Proved {
 			waved++
 		}
-		if p := outcome(12, 1.02); p.Needs > 0 && asked < 30 {
+		if p := outcome(12, 1.02); p.Needs > 0 && asked < runs/5 {
 			asked++
 			// By hand: 2 · 0.05² · (2.8 / 0.029)² = 47, and 5 % more for ranks.
 			if outcome(49, 1.02).Outcome == Proved {
@@ -123,7 +125,7 @@ func TestProve_Errors(t *testing.T) {
 			}
 		}
 	}
-	if float64(waved) > 0.025*runs+3.5*math.Sqrt(0.025*0.975*runs) {
+	if n := float64(runs); float64(waved) > float64(0.025*n)+float64(3.5*math.Sqrt(0.025*0.975*n)) {
 		t.Errorf("%d of %d changes of the margin are waved through", waved, runs)
 	}
 	if asked > 5 && decided < asked*6/10 {

@@ -152,7 +152,7 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 // inPairs are the operations of trials of equal seeds, and whether those are all.
 func inPairs(p pair, a, b [][]float64) (x, y [][]float64, all bool) {
 	ofBase, ofNew := byTrial(p.base, a), byTrial(p.new, b)
-	for _, t := range luckyPairs(p.base, p.new) {
+	for _, t := range p.lucky {
 		if len(ofBase[t[0]]) > 0 && len(ofNew[t[1]]) > 0 {
 			x, y = append(x, ofBase[t[0]]), append(y, ofNew[t[1]])
 		}

@@ -197,7 +197,8 @@ func (f folder) put(_ context.Context, list ...file) error {
 		if _, err := os.Stat(to); err == nil {
 			continue
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), files.Write(to, one.content)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), files.Write(to, one.content))
+		if err != nil {
 			return err
 		}
 	}

@@ -257,7 +257,8 @@ func (r *Replay) sayRetraced(d *answer.Document) {
 // EventTable adds a table of events for programs, behind more columns.
 func EventTable(d *answer.Document, name string, first ...answer.Column) *answer.Table {
 	t := d.Table(name, slices.Concat(first,
-		answer.Columns(answer.Everybody, "event:count at_ns:count type process:count peer:count text message holds"),
+		answer.Columns(answer.Everybody,
+			"event:count at_ns:count type process:count peer:count text message holds"),
 		answer.Columns(answer.Nested, "changes:list"))...)
 	t.Columns[len(first)+1].Unit = "ns"
 	t.Only = answer.Programs

@@ -90,7 +90,8 @@ func Folder(path string, number int, again Again) (*Side, error) {
 	if err == nil && old != nil {
 		if differs := r.Differences(); len(differs) > 0 {
 			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give "+
-				"both builds, as bench diff OLD NEW %s --trial %d", number, t.dir, strings.Join(differs, "; "),
+				"both builds, as bench diff OLD NEW %s --trial %d", number, t.dir,
+				strings.Join(differs, "; "),
 				program.Quote(path), number)
 		}
 	}

@@ -30,6 +30,7 @@ func completed(t testing.TB, bench func(testing.TB, ...string) ran, words ...str
 }
 
 func TestComplete(t *testing.T) {
+	t.Parallel()
 	const (
 		words   = cobra.ShellCompDirectiveNoFileComp
 		more    = words | cobra.ShellCompDirectiveNoSpace
@@ -93,6 +94,7 @@ func TestComplete(t *testing.T) {
 
 // Keys and kinds of scenarios are many: some are looked for.
 func TestComplete_Keys(t *testing.T) {
+	t.Parallel()
 	keys, _ := completed(t, bench, "run", "--set", "")
 	for _, want := range []string{"nodes=", "repetitions=", "scenario.kind=", "bus.tls.ca=", "params.patience="} {
 		if !slices.Contains(keys, want) {
@@ -174,6 +176,7 @@ func TestComplete_Runs(t *testing.T) {
 
 // Each word that is offered is one that the command takes.
 func TestComplete_OffersWhatIsTaken(t *testing.T) {
+	t.Parallel()
 	file := write(t, "small.yaml", small)
 	keys, _ := completed(t, bench, "plan", "--set", "")
 	for _, key := range keys {
@@ -188,6 +191,7 @@ func TestComplete_OffersWhatIsTaken(t *testing.T) {
 }
 
 func TestSchema_IsJSON(t *testing.T) {
+	t.Parallel()
 	var s struct {
 		Schema     string `json:"$schema"`
 		Properties map[string]any

@@ -54,6 +54,7 @@ func TestDiff_Builds(t *testing.T) {
 
 // TestDiff_Interrupted: what a program has started is not waited for once it was killed.
 func TestDiff_Interrupted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	script := write(t, "bench", "#!/bin/sh\n(sleep 6; touch "+dir+"/done) &\ntouch "+dir+"/begun\nwait\n")
 	if err := os.Chmod(script, 0o755); err != nil {

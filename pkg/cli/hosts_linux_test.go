@@ -221,6 +221,7 @@ func clockErrors(t *testing.T, dir string) (list []string) {
 
 // TestRun_HostsRefused: what cannot be, and what could not be done.
 func TestRun_HostsRefused(t *testing.T) {
+	t.Parallel()
 	root, file := t.TempDir(), write(t, "spread.yaml", spread)
 	host := func(rest string) string { return write(t, "hosts.yaml", "hosts:\n- {name: lab1, "+rest+"}\n") }
 	good := host("address: 127.0.0.1, command: nothing-of-that-name")

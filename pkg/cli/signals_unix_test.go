@@ -279,6 +279,7 @@ func await(t *testing.T, path string) {
 
 // The program that writes stores is told, and has removed its drafts when bench ends.
 func TestInterrupt_Export(t *testing.T) {
+	t.Parallel()
 	dir, programs := smallRun(t), t.TempDir()
 	text := "#!/bin/sh\ncd " + programs +
 		"\ntrap 'echo >tidied; exit 1' INT\necho >begun\nwhile :; do sleep 0.1; done\n"

@@ -17,6 +17,7 @@ import (
 )
 
 func TestList_Golden(t *testing.T) {
+	t.Parallel()
 	words, metrics, _ := strings.Cut(bench(t, "list").want(t, Good).out, "Metrics of every trial\n")
 	golden(t, "list.txt", words)
 	for _, m := range metric.All() {
@@ -27,12 +28,14 @@ func TestList_Golden(t *testing.T) {
 }
 
 func TestDescribe_Golden(t *testing.T) {
+	t.Parallel()
 	golden(t, "describe.txt", bench(t, "describe", "test-everything").want(t, Good).out)
 	golden(t, "describe.json",
 		bench(t, "describe", "mutex/test-everything", "--json").want(t, Good).out)
 }
 
 func TestPlan_Golden(t *testing.T) {
+	t.Parallel()
 	path := write(t, "small.yaml", small)
 	golden(t, "plan.txt", bench(t, "plan", path).want(t, Good).out)
 }
@@ -40,6 +43,7 @@ func TestPlan_Golden(t *testing.T) {
 // Estimates and hashes differ between machines and releases: of the JSON, the
 // form alone is checked.
 func TestPlan_JSON(t *testing.T) {
+	t.Parallel()
 	path := write(t, "small.yaml", small)
 	var r struct {
 		Trials int
@@ -59,6 +63,7 @@ func TestPlan_JSON(t *testing.T) {
 }
 
 func TestPlan_ResolvedIsAnExperiment(t *testing.T) {
+	t.Parallel()
 	resolved := bench(t, "plan", write(t, "small.yaml", small), "--resolved").want(t, Good).out
 	again := bench(t, "plan", write(t, "again.yaml", resolved), "--resolved").want(t, Good).out
 	if again != resolved {
@@ -67,6 +72,7 @@ func TestPlan_ResolvedIsAnExperiment(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
+	t.Parallel()
 	file := write(t, "small.yaml", small)
 	wrong := write(t, "wrong.yaml", small+"repititions: 3\nnodes: -1\n")
 	cases := []struct {

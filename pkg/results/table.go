@@ -172,11 +172,7 @@ func (t *Table) read(path, messages string) error {
 	if err := t.readTrials(path); err != nil || messages == "" {
 		return err
 	}
-	err := t.readMessages(messages)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return err
+	return unlessMissing(t.readMessages(messages))
 }
 
 func (t *Table) readTrials(path string) error {
@@ -439,12 +435,7 @@ func designKey(design Design) string {
 
 // Get returns the value of a column of the design, "" if there is none.
 func (c *Cell) Get(column string) string {
-	for _, f := range c.Design {
-		if f.Name == column {
-			return f.Value
-		}
-	}
-	return ""
+	return metric.Get(c.Design, column)
 }
 
 // Sample returns what the trials of the cell observed of a metric, in their

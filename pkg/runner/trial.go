@@ -31,19 +31,8 @@ type finished struct {
 // most is how many trials are committed at once.
 const most = 256
 
-// simulate runs trials and what follows them on all cores, and commits them in groups. Each
-// round has simulators of its own.
-func (r *run) simulate(ctx context.Context, todo []experiment.Trial) error {
-	for len(todo) > 0 {
-		var err error
-		if todo, err = r.simulateRound(ctx, todo); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// simulateRound runs the trials of one round, and returns the first ones of the next.
+// simulateRound runs the trials of one round on all cores, commits them in groups, and returns the first
+// ones of the next. It has simulators of its own.
 func (r *run) simulateRound(ctx context.Context, todo []experiment.Trial) ([]experiment.Trial, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -45,8 +45,8 @@ func init() {
 				Doc:     "T, how long to wait for an OK; default 3d + 20 ms, d the largest latency",
 				Default: timeout.RoundTrip},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T', how long to wait for the announcement after an OK; 0: without limit, as in lecture " +
-					"notes; default T + 3d + 20 ms",
+				Doc: "T', how long to wait for the announcement after an OK; 0: without limit, as in " +
+					"lecture notes; default T + 3d + 20 ms",
 				Default: timeout.RoundTripAfter("t_ok")},
 		},
 		Needs: algo.Needs{
