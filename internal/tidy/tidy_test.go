@@ -125,7 +125,7 @@ var table = []struct {
 	{"internal/outcome", []string{"internal/answer", "internal/compare", "internal/console", "internal/program",
 		"internal/report", "internal/stats", "internal/view", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
 		"pkg/runner", "pkg/trace"}},
-	{"internal/progress", []string{"internal/answer", "internal/compare", "internal/console",
+	{"internal/progress", []string{"internal/answer", "internal/console", "internal/view",
 		"internal/outcome", "internal/stats", "pkg/runner", "pkg/trace"}},
 	{"internal/launch", []string{"internal/answer", "internal/catalog", "internal/outcome", "internal/plan",
 		"internal/program", "internal/progress", "internal/queue", "internal/replay", "internal/transport",
