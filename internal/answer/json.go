@@ -1,6 +1,7 @@
 package answer
 
 import (
+	_ "embed" // the schema
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,11 @@ import (
 	"strings"
 	"time"
 )
+
+// JSONSchema is the schema of the JSON form. docs/reference has it, too.
+//
+//go:embed answer.schema.json
+var JSONSchema string
 
 // Encoded is the JSON form of a document; docs/answers.md describes it.
 type Encoded struct {

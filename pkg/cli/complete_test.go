@@ -73,7 +73,7 @@ func TestComplete(t *testing.T) {
 		{"replay _", folders, nil},
 		{"replay results/x --trial _", words, nil},
 		{"verify bully --cases _", files, nil},
-		{"schema _", words, nil},
+		{"schema _", words, schemas},
 		{"list _", words, catalog.Families()},
 		{"serve _", folders, nil},
 		{"serve results _", words, nil},

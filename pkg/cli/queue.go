@@ -74,22 +74,22 @@ runner is at work is not removed.
 
 ` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue remove nightly-3iehcavpwbnn --join nats://127.0.0.1:4222`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := joinable(&j); err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return usage("bench queue remove: want the names of runs; bench queue list names them")
-			}
-			if err := queue.Remove(context.Background(), j, args, s.note); err != nil {
-				return err
-			}
-			fmt.Fprintf(s.out, "removed %s\n", strings.Join(args, ", "))
-			return nil
-		},
 	}
 	joining(c, &j, "join", "ask NATS")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if err := joinable(&j); err != nil {
+			return nil, err
+		}
+		if len(args) == 0 {
+			return nil, usage("bench queue remove: want the names of runs; bench queue list names them")
+		}
+		if err := queue.Remove(context.Background(), j, args, s.note); err != nil {
+			return nil, err
+		}
+		d := answer.New("queue remove", "Runs that were removed from the queue")
+		d.Add(answer.Facts{{Name: "removed", Value: args, Line: "removed " + strings.Join(args, ", ")}})
+		return d, nil
+	})
 }
 
 // note tells the user something while a command goes on.

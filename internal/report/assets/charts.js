@@ -40,9 +40,8 @@ const observer = new ResizeObserver(entries => entries.forEach(e => {
 
 function resizeCharts() { instances.forEach((_, element) => paint(element)); }
 
-function plot(host, chart, label, height) {
+function plot(host, chart, label) {
   const element = make("div", { class: "plot", role: "img", "aria-label": label });
-  if (height) element.style.height = height;
   host.append(element);
   instances.set(element, chart);
   paint(element);
@@ -155,20 +154,24 @@ let panes = 0;
 // paint draws the chart of an element as an SVG of its size.
 function paint(element) {
   const chart = instances.get(element), { x, y, items } = chart, c = ink();
-  const w = element.clientWidth, h = element.clientHeight, upright = () => 12, slant = Math.PI / 3;
-  const out = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, "font-family": FONT, "font-size": 12, fill: c.soft });
-  const write = (text, [x, y], anchor, more) => out.append(svg("text", { x, y, "text-anchor": anchor, ...more }, text));
+  const w = element.clientWidth, upright = () => 12, slant = Math.PI / 3, top = 12;
   if (w === 0) return; // it is not shown
-  const yLines = y.title ? folded(y.title, h - 60) : [], widest = Math.max(0, ...ticksOf(y, h - 60, upright).map(t => wide(t.text)));
-  let left = 14 + ROW * yLines.length + widest, right = w - 16, slanted = false;
-  if (x.names) {
+  element.style.height = chart.height || "";
+  let h = element.clientHeight, left = 14, right = w - 16;
+  // Names that have no room beside each other are slanted, in a higher chart.
+  const slanted = x.names && x.names.some(name => wide(name) + 6 > (w - 80) / x.names.length);
+  const texts = slanted ? 8 + Math.max(...x.names.map(name => Math.sin(slant) * wide(name))) : ROW + 3;
+  if (texts > 50) element.style.height = `${h += Math.ceil(texts - 50)}px`;
+  const yLines = y.title ? folded(y.title, h - 12 - texts - ROW - top) : [];
+  left += ROW * yLines.length + Math.max(0, ...ticksOf(y, h - texts - 40, upright).map(t => wide(t.text)));
+  if (slanted) {
     const each = (right - left) / x.names.length;
-    slanted = x.names.some(name => wide(name) + 6 > each);
-    if (slanted) left = Math.max(left, ...x.names.map((name, i) => Math.cos(slant) * wide(name) - (i + 0.5) * each + 8));
+    left = Math.max(left, ...x.names.map((name, i) => Math.cos(slant) * wide(name) - (i + 0.5) * each + 8));
   } else right -= Math.max(0, wide(ticksOf(x, right - left, wide).at(-1)?.text || "") / 2 - 14);
   const xTicks = ticksOf(x, right - left, slanted ? upright : wide), xLines = folded(x.title, right - left);
-  const texts = slanted ? 8 + Math.max(...x.names.map(name => Math.sin(slant) * wide(name))) : ROW + 3;
-  const top = 12, bottom = h - 12 - texts - ROW * xLines.length;
+  const bottom = h - 12 - texts - ROW * xLines.length;
+  const out = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, "font-family": FONT, "font-size": 12, fill: c.soft });
+  const write = (text, [x, y], anchor, more) => out.append(svg("text", { x, y, "text-anchor": anchor, ...more }, text));
   const X = v => +(left + place(x, v) * (right - left)).toFixed(2), Y = v => +(bottom - place(y, v) * (bottom - top)).toFixed(2);
   ticksOf(y, bottom - top, upright).forEach(t => {
     if (!y.names && t.text) out.append(stroke(`M${left} ${Y(t.at)}H${right}`, { color: c.line, width: 0.7 }));

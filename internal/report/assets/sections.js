@@ -305,7 +305,7 @@ function drawSpread(f, cells, pick, state, tail) {
   const percentiles = { title: "percentile", log: true, min: 1, max: decadeUp(Math.max(most, 10)), format: v => show(100 - 100 / v) };
   const times = { title: time, ...(log ? { log, min: low / 1.1, max: high * 1.1 } : { min: 0, max: nice(high) }) };
   plot(f.body, { x: tail ? percentiles : times, y: tail ? { title: time, min: 0, max: nice(high) } : { title: "share of operations", min: 0, max: 1 },
-    items: lines.map(l => ({ step: !tail, clip: true, style: { ...l.style, mark: dots(l) },
+    items: lines.map(l => ({ step: !tail, style: { ...l.style, mark: dots(l) },
       points: l.points.map(p => ({ x: xy(p)[0], y: xy(p)[1], text: text(l, p) })) })),
   }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
   f.caption.textContent = at + (tail ? "The horizontal axis has as much room for each further nine of the percentile." :
@@ -434,8 +434,8 @@ function kinds(host) {
       });
     });
     plot(fig.body, { x: { title: `${measures[state.measure]} in a trial, mean`, min: 0, max: nice(most), grid: true },
-      y: named("", names.toReversed()), items: [{ bars: parts }] },
-    "Messages by kind: the same as a table below", `${Math.max(8, 5 + 1.9 * bars.length)}rem`);
+      y: named("", names.toReversed()), items: [{ bars: parts }], height: `${Math.max(8, 5 + 1.9 * bars.length)}rem` },
+    "Messages by kind: the same as a table below");
     fig.caption.textContent = at + "The horizontal axis is linear and starts at 0. " +
       "The colours count the kinds of each algorithm; the names of narrow parts are in the table.";
     fig.rows = () => [["algorithm", "kind", ...measures], ...bars.flatMap(cell => cell.k.map(e =>

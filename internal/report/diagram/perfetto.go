@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // A perfEvent is one entry of Chrome's trace format, which Perfetto reads.
@@ -160,7 +162,7 @@ func (p *perfetto) messages() {
 		if !p.shown(m) || m.origin < 0 || !p.kept[m.origin] {
 			continue
 		}
-		name := kindName(m.plane, m.kind, p.trace.Kinds)
+		name := harness.KindName(m.plane, m.kind, p.trace.Kinds)
 		change[m.sent]++
 		change[m.at]--
 		if m.fate != delivered || !p.kept[m.end] {

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -32,9 +31,7 @@ func junit(s *selection) ([]File, error) {
 	for _, c := range s.cells {
 		d.Checks = append(d.Checks, s.check(c))
 	}
-	var b bytes.Buffer
-	err := answer.Named("junit").Write(&b, d)
-	return []File{{Name: s.base() + ".xml", Data: b.Bytes()}}, err
+	return written("junit", s.base()+".xml", d)
 }
 
 // check is a cell as a test, with what is wrong with it: the gravest.
