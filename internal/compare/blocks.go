@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -212,7 +213,7 @@ func (row *Row) unevenText(alpha float64) string {
 	p := make([]float64, len(row.Machines))
 	for i, c := range row.Machines {
 		p[i] = c.P
-		each = append(each, fmt.Sprintf("%s on %s", changeWithInterval(c.Change, c.Low, c.High), c.Host))
+		each = append(each, fmt.Sprintf("%s on %s", view.Change(c.Change, c.Low, c.High), c.Host))
 	}
 	for i, adjusted := range stats.Holm(p) {
 		switch c := row.Machines[i]; {
@@ -237,19 +238,10 @@ func (row *Row) unevenText(alpha float64) string {
 			parts = append(parts, of.word+" on all, but not alike")
 		}
 	}
-	text := fmt.Sprintf("the change differs between machines (p %s after correction): %s", P(row.Uneven),
+	text := fmt.Sprintf("the change differs between machines (p %s after correction): %s", view.P(row.Uneven),
 		strings.Join(each, ", "))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	return text
-}
-
-// changeWithInterval is a change as a percentage, with its interval if there is one.
-func changeWithInterval(change, lo, hi float64) string {
-	text := Percent(change)
-	if math.IsNaN(lo) && math.IsNaN(hi) {
-		return text
-	}
-	return fmt.Sprintf("%s [%s, %s]", text, Percent(lo), Percent(hi))
 }

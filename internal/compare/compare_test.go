@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -585,8 +586,8 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("Number(%v) = %q, want %q", v, got, want)
 		}
 	}
-	if P(0.0001) != "<0.001" || P(0.001) != "0.001" || P(1) != "1.000" || P(math.NaN()) != "n/a" || Percent(math.Inf(1)) != "from 0" ||
-		Percent(0.1234) != "+12.34%" || Percent(1e300) != "+1e+302%" || console.Number(math.NaN()) != "n/a" {
+	if view.P(0.0001) != "<0.001" || view.P(0.001) != "0.001" || view.P(1) != "1.000" || view.P(math.NaN()) != "n/a" || view.Percent(math.Inf(1)) != "from 0" ||
+		view.Percent(0.1234) != "+12.34%" || view.Percent(1e300) != "+1e+302%" || console.Number(math.NaN()) != "n/a" {
 		t.Error("probabilities or percentages")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -89,7 +90,7 @@ func Drifts(t *results.Table) []string {
 		if p <= driftAlpha && math.Abs(rho) >= driftLeast {
 			out = append(out, fmt.Sprintf("%s drifts over the order of execution (Spearman's rho %+.2f, "+
 				"p %s): the machine was not the same throughout; run it again on an idle one", metric, rho,
-				P(p)))
+				view.P(p)))
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -42,7 +43,7 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		change, interval := row.changeText()
 		p := ""
 		if !math.IsNaN(row.Adjusted) {
-			p = P(row.Adjusted)
+			p = view.P(row.Adjusted)
 		}
 		pairs, differing := row.Pairs, row.Differing
 		if p := row.Paired; p != nil {
@@ -69,9 +70,9 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 func (f *Figure) value(brief bool) answer.Value {
 	text := "none"
 	if f.N+f.Censored > 0 {
-		text = OrBeyond(f.Center) + new(Legend).Mark(f.Doubt)
+		text = view.OrBeyond(f.Center) + new(view.Legend).Mark(f.Doubt)
 		if !brief && !(math.IsNaN(f.Low) && math.IsNaN(f.High)) {
-			text += " " + Interval(f.Low, f.High)
+			text += " " + view.Interval(f.Low, f.High)
 		}
 	}
 	return answer.Shown{Value: answer.Estimate{Value: f.Center, Low: f.Low, High: f.High, N: f.N,
@@ -163,7 +164,7 @@ func (r *Report) means(t *answer.Table, rows []Row) {
 			return row.Metric == g.Metric
 		}) {
 			values, at := make([]answer.Value, len(t.Columns)), len(r.Columns)
-			values[0], values[at], values[at+4] = "geomean", g.Metric, Percent(g.Change)
+			values[0], values[at], values[at+4] = "geomean", g.Metric, view.Percent(g.Change)
 			t.Row(values...)
 		}
 	}
@@ -180,7 +181,7 @@ func (r *Report) details(d *answer.Document) {
 		if g.Cells > 1 && g.Change != 0 {
 			t.Only = answer.Everybody
 		}
-		t.Row(g.Metric, g.Cells, answer.Shown{Value: g.Change, Text: Percent(g.Change)})
+		t.Row(g.Metric, g.Cells, answer.Shown{Value: g.Change, Text: view.Percent(g.Change)})
 	}
 	t = d.Table("machines", answer.Columns(answer.Everybody, "design:map metric host n_base:count "+
 		"n_new:count change:number change_low:number change_high:number p:number")...)

@@ -236,7 +236,7 @@ func (row *Row) describe(m *matching) string {
 	}
 	if row.Exact {
 		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", console.Number(row.Base.Center),
-			console.Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
+			console.Number(row.New.Center), view.Percent(row.Change), row.Differing, row.Pairs)
 		for _, p := range m.pairs {
 			if kinds := shifts(p); len(kinds) > 0 && slices.Equal(p.base.Design, row.Design) {
 				return text + ": " + listed(kinds)
@@ -246,27 +246,27 @@ func (row *Row) describe(m *matching) string {
 	}
 	if row.Paired != nil {
 		return fmt.Sprintf("%s -> %s: %v, p %s after correction", median(row.Base), median(row.New),
-			row.Paired, P(row.Adjusted)) + row.doubt()
+			row.Paired, view.P(row.Adjusted)) + row.doubt()
 	}
-	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), Percent(row.Change))
+	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), view.Percent(row.Change))
 	if !math.IsNaN(row.ChangeLow) {
-		text += fmt.Sprintf(" [%s, %s]", Percent(row.ChangeLow), Percent(row.ChangeHigh))
+		text += fmt.Sprintf(" [%s, %s]", view.Percent(row.ChangeLow), view.Percent(row.ChangeHigh))
 	}
-	within := ""
+	by := "ranks"
 	if row.strata != nil {
-		within = " within machines"
+		by = "ranks within machines"
 	}
-	return text + fmt.Sprintf("), p %s by ranks%s after correction", P(row.Adjusted), within) + row.doubt()
+	return text + fmt.Sprintf("), p %s by %s after correction", view.P(row.Adjusted), by) + row.doubt()
 }
 
 // doubt explains the marks of the row's figures in a sentence.
-func (row *Row) doubt() string { return doubtIn(row.Base.Doubt, row.New.Doubt) }
+func (row *Row) doubt() string { return view.DoubtIn(row.Base.Doubt, row.New.Doubt) }
 
 func median(f Figure) string {
 	if math.IsNaN(f.Center) && f.Censored > 0 {
 		return "beyond the time limit"
 	}
-	return console.Number(f.Center) + new(Legend).Mark(f.Doubt)
+	return console.Number(f.Center) + new(view.Legend).Mark(f.Doubt)
 }
 
 func listed(kinds []shift) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -118,7 +119,7 @@ func (p *Pairing) String() string {
 		return fmt.Sprintf("%s by %s in the median, %s", direction, percent, differ)
 	case told(p.Ratio, 1):
 		return fmt.Sprintf("%s by %s in the median [%s, %s], %s", direction, percent,
-			Percent(p.RatioLow-1), Percent(p.RatioHigh-1), differ)
+			view.Percent(p.RatioLow-1), view.Percent(p.RatioHigh-1), differ)
 	case told(p.Shift, 0):
 		return fmt.Sprintf("%s by %s in the median, %s", direction, shift, differ)
 	}

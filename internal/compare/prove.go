@@ -73,8 +73,8 @@ func (row *Row) proof(margin float64) Proof {
 	if row.rounds {
 		n = min(row.Tested())
 	}
-	shown := fmt.Sprintf("%s -> %s (%s [%s, %s])", median(row.Base), median(row.New), Percent(row.Change),
-		Percent(row.ChangeLow), Percent(row.ChangeHigh)) + row.doubt()
+	shown := fmt.Sprintf("%s -> %s (%s)", median(row.Base), median(row.New),
+		view.Change(row.Change, row.ChangeLow, row.ChangeHigh)) + row.doubt()
 	switch {
 	case row.Base.N+row.Base.Censored == 0 || row.New.N+row.New.Censored == 0:
 		return open(0, "one of the runs has no value")
@@ -86,7 +86,7 @@ func (row *Row) proof(margin float64) Proof {
 		return Proof{Outcome: Proved}
 	case row.Exact:
 		return Proof{Refuted, fmt.Sprintf("%s -> %s in the mean (%s)", console.Number(row.Base.Center),
-			console.Number(row.New.Center), Percent(row.Change)), 0}
+			console.Number(row.New.Center), view.Percent(row.Change)), 0}
 	case most <= margin, row.unharmed():
 		return Proof{Outcome: Proved}
 	case row.Base.Censored+row.New.Censored > 0 && math.IsNaN(most):

@@ -273,7 +273,7 @@ func (d *Duel) apart() bool { return d.Low > d.none() || d.High < d.none() }
 func (d *Duel) Shown() bool { return d.apart() && d.Adjusted <= DefaultAlpha }
 
 // String is the sentence.
-func (d *Duel) String() string { return d.sentence() + doubtIn(d.Doubt) }
+func (d *Duel) String() string { return d.sentence() + view.DoubtIn(d.Doubt) }
 
 func (d *Duel) sentence() string {
 	where := d.where
@@ -292,7 +292,7 @@ func (d *Duel) sentence() string {
 		d.estimate(), d.sizes(), d.luck())
 	if d.apart() {
 		text += fmt.Sprintf("; the interval alone would show one, but p is %s after correction for %d "+
-			"comparisons", P(d.Adjusted), d.tests)
+			"comparisons", view.P(d.Adjusted), d.tests)
 		if least := d.leastN(); least > d.N {
 			text += fmt.Sprintf(", of which %d trials could show one", least)
 		}

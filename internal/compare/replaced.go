@@ -102,8 +102,9 @@ func ReplacedNotes(t *results.Table) []string {
 	name := view.Name(where.Design, columns)
 	return []string{fmt.Sprintf("%s: %d of %d trials were invalid at first, and repeated%s; had they been "+
 		"the best or the worst that were seen, the median of %s would be between %s and %s, not %s; bench "+
-		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, OrBeyond(worst.Low),
-		OrBeyond(worst.High), OrBeyond(worst.Median)+new(Legend).Mark(worst.Doubt)) + doubtIn(worst.Doubt)}
+		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, view.OrBeyond(worst.Low),
+		view.OrBeyond(worst.High), view.OrBeyond(worst.Median)+new(view.Legend).Mark(worst.Doubt)) +
+		view.DoubtIn(worst.Doubt)}
 }
 
 // telling is the figure that a cell is about: that by which algorithms are ranked, or of a

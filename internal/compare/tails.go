@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -23,8 +23,8 @@ func (h *Held) String() string {
 	if h.Cell != "" {
 		name = h.Cell + ": " + name
 	}
-	return fmt.Sprintf("%s: %s over %s%s", name, Marked(h.Value, h.Tail.Doubt),
-		Resting(&h.Tail, h.Threshold.Stat), doubtIn(stats.Doubtful(h.Value, h.Tail.Doubt)))
+	return fmt.Sprintf("%s: %s over %s%s", name, view.Marked(h.Value, h.Tail.Doubt),
+		Resting(&h.Tail, h.Threshold.Stat), view.DoubtIn(stats.Doubtful(h.Value, h.Tail.Doubt)))
 }
 
 // MainTails lists the main times that single operations or outages of a problem have, as far
@@ -58,61 +58,12 @@ func Resting(t *stats.Tail, stat string) string {
 		text += fmt.Sprintf(" (%d still pending, taken as longer than all others)", t.Censored)
 	}
 	if stats.FigureNamed(stat).P > 0 {
-		text += ", " + IntervalText(t)
+		text += ", " + view.IntervalText(t)
 	}
 	if !math.IsNaN(t.Effect) {
 		text += ", design effect " + console.Number(t.Effect)
 	}
 	return text
-}
-
-// IntervalText is the interval of a quantile over operations, or why there is none.
-func IntervalText(t *stats.Tail) string {
-	if t.Refused() {
-		return "interval n/a: " + Refusal(t)
-	}
-	return "95 % interval " + Interval(t.Low, t.High)
-}
-
-// tailText is a quantile over operations with its mark and its interval.
-func tailText(t *stats.Tail, mark string) string {
-	value := console.Number(t.Value) + mark
-	if math.IsNaN(t.Value) {
-		value = "pending" // the operation that the quantile falls on
-	}
-	switch {
-	case t.N == 0:
-		return "none"
-	case t.Groups < stats.MinimumGroups:
-		return fmt.Sprintf("%s [refused: needs %d trials]", value, max(t.GroupsNeeded(), stats.MinimumGroups))
-	case t.Refused():
-		return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
-			console.Number(math.Floor(t.Independent)), t.Needed)
-	}
-	return value + " " + Interval(t.Low, t.High)
-}
-
-// TailN is how many operations there are: those that ended, and behind a + those pending.
-func TailN(t *stats.Tail) string {
-	if t.Censored > 0 {
-		return fmt.Sprintf("%d+%d", t.N-t.Censored, t.Censored)
-	}
-	return strconv.Itoa(t.N)
-}
-
-// TailNote says what stands in a table of quantiles over operations.
-const TailNote = "quantiles of all operations of the trials together [95 % interval]; design effect: how " +
-	"many times as many operations it takes as if they were independent; refused: the operations are worth " +
-	"too few independent ones for an interval; pending: it is among those that had not ended with their trial"
-
-// Refusal says why the operations are too few for a quantile, and how many it takes.
-func Refusal(t *stats.Tail) string {
-	if t.Groups < stats.MinimumGroups {
-		return fmt.Sprintf("trials: %d, and it takes %d", t.Groups,
-			max(t.GroupsNeeded(), stats.MinimumGroups))
-	}
-	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
-		console.Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
 }
 
 // overOperations finds the figure of the operations, and says what is wrong with it.

@@ -136,7 +136,7 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 		case of.N == 0:
 			row.Why = "no operation of the " + run + " run counts"
 		case of.Refused():
-			row.Why = fmt.Sprintf("the operations of the %s run are too few: %s", run, Refusal(of))
+			row.Why = fmt.Sprintf("the operations of the %s run are too few: %s", run, view.Refusal(of))
 		}
 	}
 	if !row.Paired && len(p.machines) > 1 {
@@ -206,12 +206,12 @@ func (row *TailRow) judge(m *metric.Metric, o *Options) {
 // String says what changed, and what it rests on.
 func (row *TailRow) String() string {
 	text := fmt.Sprintf("%s of %s over operations: %s -> %s", row.Stat, row.Metric,
-		Marked(row.Base.Value, row.Base.Doubt), Marked(row.New.Value, row.New.Doubt))
+		view.Marked(row.Base.Value, row.Base.Doubt), view.Marked(row.New.Value, row.New.Doubt))
 	if row.Why != "" {
 		return text + ": " + row.Why
 	}
-	return text + " (" + changeWithInterval(row.Change, row.Low, row.High) + ")" +
-		doubtIn(row.Base.Doubtful(), row.New.Doubtful())
+	return text + " (" + view.Change(row.Change, row.Low, row.High) + ")" +
+		view.DoubtIn(row.Base.Doubtful(), row.New.Doubtful())
 }
 
 // Document is the comparison as an answer.
@@ -233,12 +233,12 @@ func (r *TailReport) Document() *answer.Document {
 	for _, text := range r.Failures {
 		d.Add(answer.Note{Text: text, Kind: "fails", Aside: true})
 	}
-	legend := &Legend{}
+	legend := &view.Legend{}
 	d.Add(answer.Text(""), r.table(legend))
 	text := fmt.Sprintf("\nfigures: %s\n"+
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
-		"worse, better: the interval leaves out 0, and the change is more than %s", TailNote,
-		100*r.Confidence, Share(r.Threshold))
+		"worse, better: the interval leaves out 0, and the change is more than %s", view.TailNote,
+		100*r.Confidence, view.Share(r.Threshold))
 	if len(r.Rows) > 0 {
 		d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
 	}
@@ -266,7 +266,7 @@ func (r *TailReport) Document() *answer.Document {
 }
 
 // table is that of the rows, whose figures the legend explains.
-func (r *TailReport) table(legend *Legend) *answer.Table {
+func (r *TailReport) table(legend *view.Legend) *answer.Table {
 	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Empty: nothingCompared, Columns: slices.Concat(
 		answer.Columns(answer.Everybody, "cell figure base:figure new:figure change:number verdict"),
 		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
@@ -283,7 +283,7 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		row := &r.Rows[i]
 		a, b := &row.Base, &row.New
 		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
-			answer.Shown{Value: row.Change, Text: changeWithInterval(row.Change, row.Low, row.High)},
+			answer.Shown{Value: row.Change, Text: view.Change(row.Change, row.Low, row.High)},
 			string(row.Verdict),
 			besides(tailSize(a), tailSize(b)), besides(console.Number(a.Effect), console.Number(b.Effect)),
 			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,

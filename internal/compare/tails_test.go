@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -138,7 +139,7 @@ func TestTailText(t *testing.T) {
 		{groups(20, 10, math.Inf(1)), 0.95, "pending [n/a]"},
 	} {
 		tail := stats.GroupedQuantile(tt.groups, tt.p, stats.Confidence)
-		if got := new(Legend).Tail(&tail); got != tt.want {
+		if got := new(view.Legend).Tail(&tail); got != tt.want {
 			t.Errorf("%v of %v: %q, want %q", tt.p, tt.groups, got, tt.want)
 		}
 	}

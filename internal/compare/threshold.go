@@ -100,9 +100,10 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 
 // beyond says how far v, which can be wrong by doubt, is from a bound.
 func beyond(v, bound, doubt float64, direction string) string {
-	text := fmt.Sprintf("it is %s: %s %s", Marked(v, doubt), console.Number(math.Abs(v-bound)), direction)
+	text := fmt.Sprintf("it is %s: %s %s", view.Marked(v, doubt), console.Number(math.Abs(v-bound)),
+		direction)
 	if bound > 0 {
-		text += fmt.Sprintf(" (%s)", Percent(v/bound-1))
+		text += fmt.Sprintf(" (%s)", view.Percent(v/bound-1))
 	}
-	return text + doubtIn(stats.Doubtful(v, doubt))
+	return text + view.DoubtIn(stats.Doubtful(v, doubt))
 }

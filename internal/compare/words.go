@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -72,12 +73,12 @@ func (row *Row) changeText() (change, interval string) {
 	case row.Exact && row.Differing == 0, row.Verdict == Same:
 		return "", ""
 	}
-	change = Percent(row.Change)
+	change = view.Percent(row.Change)
 	if p := row.Paired; p != nil && p.SameRatio {
 		return change + " exactly", ""
 	}
 	if !math.IsNaN(row.ChangeLow) || !math.IsNaN(row.ChangeHigh) {
-		interval = fmt.Sprintf("[%s, %s]", Percent(row.ChangeLow), Percent(row.ChangeHigh))
+		interval = fmt.Sprintf("[%s, %s]", view.Percent(row.ChangeLow), view.Percent(row.ChangeHigh))
 	}
 	return change, interval
 }
@@ -123,7 +124,7 @@ func (row *Row) sizes() string {
 func (r *Report) legend(rows []Row) []string {
 	used := map[Test]int{}
 	few := 0
-	doubts := &Legend{}
+	doubts := &view.Legend{}
 	for i := range rows {
 		used[rows[i].Test]++
 		for _, f := range []Figure{rows[i].Base, rows[i].New} {
@@ -140,13 +141,13 @@ func (r *Report) legend(rows []Row) []string {
 	if slices.ContainsFunc(rows, func(row Row) bool {
 		return row.Base.Censored+row.New.Censored > 0
 	}) {
-		parts = append(parts, "trials that timed out count as larger than all others; "+BeyondLimit+
+		parts = append(parts, "trials that timed out count as larger than all others; "+view.BeyondLimit+
 			": the median lies among those")
 	}
 	if r.Tests > 0 {
 		parts = append(parts, fmt.Sprintf("p: corrected for %s; worse, better: "+
 			"p at most %v and more than %s; ~: no difference found", console.Plural(r.Tests, "test", "tests"),
-			r.Alpha, Share(r.Threshold)))
+			r.Alpha, view.Share(r.Threshold)))
 	}
 	for _, t := range Tests() {
 		if used[t] > 0 {
@@ -223,7 +224,7 @@ func (r *Report) conclusion() string {
 	case !r.Gated || len(r.Failures)+len(r.Open) > 0 || len(r.Rows) == 0:
 		return text
 	case r.Prove > 0:
-		return text + "; passes: nothing is worse by more than " + Share(r.Prove)
+		return text + "; passes: nothing is worse by more than " + view.Share(r.Prove)
 	}
 	return text + "; passes"
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -150,7 +150,7 @@ func findingText(f *Finding) string {
 	}
 	switch {
 	case f.Kind == Step || f.Kind == Drift: // P may be 0: smaller than any number
-		text += ", P " + compare.P(f.P)
+		text += ", P " + view.P(f.P)
 	case f.Trial > 0:
 		text += fmt.Sprintf("; %s from trial %d on", console.Plural(f.Trials, "trial differs",
 			"trials differ"), f.Trial)
@@ -188,7 +188,7 @@ func figureChange(c *Change) string {
 	}
 	text := fmt.Sprintf("%s %s -> %s", c.Metric, number(c.Before), number(c.After))
 	if r := c.Ratio(); !math.IsNaN(r) {
-		text += fmt.Sprintf(" (%s)", compare.Percent(r))
+		text += fmt.Sprintf(" (%s)", view.Percent(r))
 	}
 	return text
 }

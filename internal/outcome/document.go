@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -29,7 +28,7 @@ func (o *Outcome) Document(verb string) *answer.Document {
 		d.Say("")
 		o.rank(d)
 		for _, text := range append([]string{"n: trials with status ok; figures: " +
-			compare.FigureNote(o.Stopping.Rule().Method())}, notes...) {
+			view.FigureNote(o.Stopping.Rule().Method())}, notes...) {
 			d.Add(answer.Note{Text: text, Line: text, Of: []string{"cells"}})
 		}
 		o.variance(d)
@@ -68,7 +67,7 @@ func Progress(e *experiment.Experiment, finished, planned int) string {
 // table adds a row for each cell: what differs between them, and the figures that an
 // experimenter looks at first. The notes explain the figures.
 func (o *Outcome) table(d *answer.Document) (notes []string) {
-	e, rule, legend := o.Experiment, o.Stopping.Record(), &compare.Legend{}
+	e, rule, legend := o.Experiment, o.Stopping.Record(), &view.Legend{}
 	t, beyond := d.Table("cells", o.columns()...), false
 	t.Main, t.Keys = true, 1+len(view.Varying(e.Designs()))
 	for i := range o.cells {

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -26,7 +27,7 @@ type Detection struct {
 	needs     []compare.Need
 	tests     int
 	without   []string // cells that the pilot lacks
-	legend    compare.Legend
+	legend    view.Legend
 }
 
 // The pilot that is simulated unless one is given.
@@ -152,7 +153,7 @@ func (f *Detection) most() (most int) {
 func (f *Detection) add(d *answer.Document, e *experiment.Experiment) {
 	d.Add(answer.Facts{
 		{Name: "detect_change", Value: f.by, Line: fmt.Sprintf(
-			"\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)", compare.Share(f.by),
+			"\ndetect      %s worse, with probability %v (alpha %v, %s, Holm)", view.Share(f.by),
 			compare.Power, compare.DefaultAlpha, console.Plural(f.tests, "test", "tests"))},
 		{Name: "detect_power", Value: compare.Power}, {Name: "detect_alpha", Value: compare.DefaultAlpha},
 		{Name: "detect_tests", Value: f.tests},
@@ -201,7 +202,7 @@ func (f *Detection) addNeeds(d *answer.Document, e *experiment.Experiment) {
 		}
 		median := console.Number(n.Median)
 		if n.Censored > 0 {
-			median = compare.OrBeyond(n.Median)
+			median = view.OrBeyond(n.Median)
 		}
 		median += f.legend.Mark(stats.Doubtful(n.Median, n.Cell.Doubt(n.Metric)))
 		pairs := answer.Shown{Value: number(n.Pairs), Text: fmt.Sprint(n.Pairs)}
@@ -216,7 +217,7 @@ func (f *Detection) addNeeds(d *answer.Document, e *experiment.Experiment) {
 
 // remarks say what the numbers assume.
 func (f *Detection) remarks(e *experiment.Experiment) (out []string) {
-	by := compare.Share(f.by)
+	by := view.Share(f.by)
 	if e.Virtual() {
 		out = append(out, "pairs: trials with equal seeds on each side, if all of them change by "+by+
 			"; what changes some of them only needs more", "exact: counts with equal seeds: one trial tells")
@@ -237,5 +238,5 @@ func (f *Detection) remarks(e *experiment.Experiment) (out []string) {
 		out = append(out, "not in the pilot: "+name)
 	}
 	return append(out, "bench compare calls nothing worse that is below its --threshold ("+
-		compare.Share(compare.DefaultThreshold)+"): give it less, as "+compare.Share(f.by/2))
+		view.Share(compare.DefaultThreshold)+"): give it less, as "+view.Share(f.by/2))
 }

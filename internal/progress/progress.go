@@ -14,10 +14,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -58,7 +58,7 @@ func (s *Stand) median(n int) (name, value string, of stats.Summary) {
 	of = s.Known.Describe(s.Trial.Cell, name)
 	value = "n/a"
 	if of.N+of.Censored > 0 {
-		value = compare.OrBeyond(of.Median) + new(compare.Legend).Mark(of.Doubtful())
+		value = view.OrBeyond(of.Median) + new(view.Legend).Mark(of.Doubtful())
 	}
 	return name, value, of
 }

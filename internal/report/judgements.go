@@ -84,8 +84,8 @@ func (b *builder) replaced() {
 				continue
 			}
 			b.Replaced = append(b.Replaced, Replaced{b.Cells[i].Number, b.cellName(i), m.Name, r.Trials,
-				r.Replaced, compare.OrBeyond(r.Median) + b.legend.Mark(r.Doubt), compare.OrBeyond(r.Low),
-				compare.OrBeyond(r.High)})
+				r.Replaced, view.OrBeyond(r.Median) + b.legend.Mark(r.Doubt), view.OrBeyond(r.Low),
+				view.OrBeyond(r.High)})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -123,7 +124,7 @@ func (b *builder) cellNotes() {
 			"some trials are marked: the machine may have lengthened their times by a tenth or more, and " +
 				"they are in the figures; the share stands in skew, the reason in trials.csv; use fewer " +
 				"nodes, longer latencies or an idle machine"},
-		{func(i int) bool { return doubtful[i] }, compare.DoubtNote(doubt)},
+		{func(i int) bool { return doubtful[i] }, view.DoubtNote(doubt)},
 		{some(isError),
 			"trials that could not be run are not in the figures; the reason stands in trials.csv"},
 		{func(i int) bool { return !b.Cells[i].InModel },

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -126,7 +126,7 @@ func (d *Data) WritePage(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	v := pageView{
-		Data: d, Generator: Generator, Beyond: compare.BeyondLimit,
+		Data: d, Generator: Generator, Beyond: view.BeyondLimit,
 		Style: template.CSS(style), Script: template.JS(unpackScript),
 		Code: template.HTML(scripts), Encoded: template.HTML(packed),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.

@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -214,7 +215,7 @@ type builder struct {
 	*Data
 	tables []*results.Table
 	groups []group
-	legend compare.Legend // of what is text already
+	legend view.Legend // of what is text already
 }
 
 // A group is a cell with its trials.

@@ -6,6 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -26,7 +27,7 @@ type TailFigure struct{ Text, Effect string }
 func (*Data) TailNames() []string { return []string{"p50", "p95", "p99"} }
 
 // TailNote explains them.
-func (*Data) TailNote() string { return compare.TailNote }
+func (*Data) TailNote() string { return view.TailNote }
 
 // mostTails is how many rows of them the page has at most.
 const mostTails = 200
@@ -52,7 +53,7 @@ func (b *builder) tails() error {
 				for _, p := range []float64{0.5, 0.95, 0.99} {
 					tail := stats.GroupedQuantile(groups, p, stats.Confidence)
 					tail.Doubt = g.Doubt(m)
-					row.N, row.Trials = compare.TailN(&tail), tail.Groups
+					row.N, row.Trials = view.TailN(&tail), tail.Groups
 					row.Tails = append(row.Tails,
 						TailFigure{b.legend.Tail(&tail), console.Number(tail.Effect)})
 				}

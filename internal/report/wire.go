@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/conclave-bench/conclave/internal/chart"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -101,8 +101,8 @@ func (d *Data) wire(level detail) object {
 	}
 	return object{
 		"looks": chart.Looks(), "points": level.points, "quantiles": level.quantiles,
-		"beyond": compare.BeyondLimit, // for a figure among the time-outs
-		"mark":   compare.Mark,        // for one that clocks can be wrong by more than
+		"beyond": view.BeyondLimit, // for a figure among the time-outs
+		"mark":   view.Mark,        // for one that clocks can be wrong by more than
 		"main":   most, "same": same, "kinds": append([]string{}, d.Kinds...), "statuses": trace.Statuses(),
 		"question": each(d.Question(), at), // metrics that answer it, the rank's first
 		"faults":   each(d.Faults, func(f Fault) string { return f.Title }),

@@ -196,8 +196,7 @@ func (r *Result) remarks(o *Options) (out []string) {
 func addSettings(d *answer.Document, found []Result) *answer.Table {
 	t := d.Table("settings", answer.Columns(answer.Everybody, "label algorithm settings in_model:flag "+
 		"verdict front:flag chosen:flag downtime_ms:number downtime_low:number downtime_high:number "+
-		"n:number "+
-		"censored:number quiet_hours:number false_elections:number dispersion:number "+
+		"n:number censored:number quiet_hours:number false_elections:number dispersion:number "+
 		"false_elections_per_hour:number false_elections_low:number false_elections_high:number "+
 		"mistake_duration_ms:number mistake_recurrence_ms:number query_accuracy:number "+
 		"messages_per_s:number detector_messages_per_s:number")...)

@@ -7,6 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
@@ -89,7 +90,7 @@ func judging(c *cobra.Command, q *compare.Request) {
 	flags.StringSliceVar(&q.Ignore, "ignore", nil, "ignore that `COLUMNS` differ, as transport")
 	flags.StringArrayVar(&q.Where, "where", nil, "compare only cells where `COLUMN=VALUE`; repeatable")
 	flags.Float64Var(&q.Alpha, "alpha", compare.DefaultAlpha, "accept a false alarm with probability `P`")
-	flags.StringVar(&q.Threshold, "threshold", compare.Share(compare.DefaultThreshold),
+	flags.StringVar(&q.Threshold, "threshold", view.Share(compare.DefaultThreshold),
 		"ignore any change below `CHANGE`")
 	flags.StringVar(&q.Prove, "prove", "",
 		"pass only what is shown to be worse by no more than `CHANGE`")

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -103,7 +103,7 @@ func (s *selection) doubts() bool {
 func (s *selection) doubtful(c *results.Cell) (notes []string) {
 	for _, m := range s.metrics {
 		if doubt := c.Describe(m.Name).Doubtful(); doubt > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %s %s", s.name(c), m.Name, compare.DoubtNote(doubt)))
+			notes = append(notes, fmt.Sprintf("%s: %s %s", s.name(c), m.Name, view.DoubtNote(doubt)))
 		}
 	}
 	return notes

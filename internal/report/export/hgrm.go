@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -92,7 +91,7 @@ func (s *selection) histogram(c *results.Cell, m *metric.Metric, values []float6
 		s.origin(), s.name(c), m.Name, view.Statuses(c))
 	if doubt := stats.Doubtful(values[0], c.Doubt(m)); doubt > 0 {
 		small, _ := slices.BinarySearch(values, doubt)
-		fmt.Fprintf(&b, "# the %d fastest of %d %s\n", small, n, compare.DoubtNote(doubt))
+		fmt.Fprintf(&b, "# the %d fastest of %d %s\n", small, n, view.DoubtNote(doubt))
 	}
 	return b.Bytes()
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -29,9 +28,9 @@ func latex(s *selection) ([]File, error) {
 		"% Medians over trials with their 95 % intervals, " + s.run.Until().Method().Words() +
 		"; n: trials with status ok;\n" +
 		"% below a metric: those of them with a value, and behind a + those that timed out or never\n" +
-		"% recovered, which count as larger; " + compare.BeyondLimit + ": the median lies among those.\n" +
+		"% recovered, which count as larger; " + view.BeyondLimit + ": the median lies among those.\n" +
 		"% Bold: the whole interval is better than those of all others in the same place.\n")
-	legend := &compare.Legend{}
+	legend := &view.Legend{}
 	columns, groups := s.columnsOfTable(legend)
 	for _, note := range legend.Notes() {
 		b.WriteString("% " + note + ".\n")
@@ -146,7 +145,7 @@ func (s *selection) columnsOfPlace() (all []*texColumn) {
 }
 
 // columnsOfTable are all columns, and those of each metric.
-func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics []texGroup) {
+func (s *selection) columnsOfTable(l *view.Legend) (all []*texColumn, metrics []texGroup) {
 	all = s.columnsOfPlace()
 	count := &texColumn{name: "n", number: true}
 	for _, c := range s.cells {
@@ -163,7 +162,7 @@ func (s *selection) columnsOfTable(l *compare.Legend) (all []*texColumn, metrics
 
 // estimates are the columns of a metric: three, and a fourth where its n is not that of
 // the rows.
-func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn {
+func (s *selection) estimates(m *metric.Metric, l *view.Legend) []*texColumn {
 	median := &texColumn{name: "median", number: true}
 	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
 	summaries := make([]stats.Summary, len(s.cells))
@@ -176,7 +175,7 @@ func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn 
 	for i, d := range summaries {
 		missing, open := "n/a", "n/a"
 		if d.Censored > 0 {
-			missing = tex(compare.BeyondLimit)
+			missing = tex(view.BeyondLimit)
 		}
 		if !math.IsNaN(d.CILow) { // the other end lies among the time-outs
 			open = "\\ldots"
@@ -200,7 +199,7 @@ func (s *selection) estimates(m *metric.Metric, l *compare.Legend) []*texColumn 
 func (s *selection) ownN(summaries []stats.Summary) *texColumn {
 	column, differs := &texColumn{name: "n", number: true}, false
 	for i, d := range summaries {
-		own := compare.OwnN(d, s.cells[i].Count(trace.OK))
+		own := view.OwnN(d, s.cells[i].Count(trace.OK))
 		differs = differs || own != ""
 		if text := cmp.Or(own, strconv.Itoa(d.N)); d.Censored > 0 {
 			column.put(text)

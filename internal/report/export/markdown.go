@@ -22,7 +22,7 @@ func markdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	names := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
 		[]string{"trials"})
-	legend, table := &compare.Legend{}, &console.Table{}
+	legend, table := &view.Legend{}, &console.Table{}
 	for i, name := range names {
 		table.Column(inText(name), i > len(s.columns) && i < len(names)-1)
 	}
@@ -39,7 +39,7 @@ func markdown(s *selection) ([]File, error) {
 	}
 	table.Markdown(&b, inText)
 	notes := append([]string{"n: trials with status ok; figures: " +
-		compare.FigureNote(s.run.Until().Method())}, legend.Notes()...)
+		view.FigureNote(s.run.Until().Method())}, legend.Notes()...)
 	b.WriteString(strings.Join(notes, "; ") + ".\n")
 	if r := compare.Rank(view.Filter(s.run.Table, s.Where)); r != nil {
 		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))

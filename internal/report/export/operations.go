@@ -117,14 +117,14 @@ func operationsMarkdown(s *selection) ([]File, error) {
 	for i, name := range head {
 		table.Column(inText(name), i > 1+len(s.columns))
 	}
-	legend := &compare.Legend{}
+	legend := &view.Legend{}
 	for _, r := range rows {
 		row := []string{view.Label(r.cell.Design)}
 		for _, name := range s.columns {
 			row = append(row, r.cell.Get(name))
 		}
 		first := &r.tails[0]
-		row = append(row, r.of.Name, compare.TailN(first), strconv.Itoa(first.Groups))
+		row = append(row, r.of.Name, view.TailN(first), strconv.Itoa(first.Groups))
 		for _, i := range shownTails {
 			row = append(row, legend.Tail(&r.tails[i]), console.Number(r.tails[i].Effect))
 		}
@@ -132,7 +132,7 @@ func operationsMarkdown(s *selection) ([]File, error) {
 	}
 	var b bytes.Buffer
 	table.Markdown(&b, inText)
-	notes := append([]string{compare.TailNote}, legend.Notes()...)
+	notes := append([]string{view.TailNote}, legend.Notes()...)
 	fmt.Fprintf(&b, "figures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")),
 		inText(s.origin()))
 	return []File{{Name: s.base() + "-operations.md", Data: b.Bytes()}}, nil
@@ -157,7 +157,7 @@ func operationsLatex(s *selection) ([]File, error) {
 	for _, r := range rows {
 		of.cells = append(of.cells, tex(r.of.Title()))
 		if first := &r.tails[0]; first.Censored > 0 {
-			operations.put(compare.TailN(first))
+			operations.put(view.TailN(first))
 		} else {
 			operations.add(strconv.Itoa(first.N))
 		}
@@ -165,7 +165,7 @@ func operationsLatex(s *selection) ([]File, error) {
 	}
 	columns = append(columns, of, operations, trials)
 	var groups []texGroup
-	legend := &compare.Legend{}
+	legend := &view.Legend{}
 	for _, i := range shownTails {
 		var figures [][3]float64
 		for _, r := range rows {
@@ -195,7 +195,7 @@ func operationsLatex(s *selection) ([]File, error) {
 	for i, r := range rows {
 		for _, k := range shownTails {
 			if tail := &r.tails[k]; tail.Refused() && tail.N > 0 {
-				comments[i] += fmt.Sprintf("; %s: %s", tailed[k].name, compare.Refusal(tail))
+				comments[i] += fmt.Sprintf("; %s: %s", tailed[k].name, view.Refusal(tail))
 			}
 		}
 		comments[i] = view.Statuses(r.cell) + comments[i]

@@ -123,7 +123,7 @@ func (s *selection) view() *report.View {
 
 // lineMark marks a line some of whose medians are marked, and says why.
 func lineMark(panes []chart.Pane, name string) (mark string, comments []string) {
-	legend := &compare.Legend{}
+	legend := &view.Legend{}
 	for _, p := range panes {
 		for _, l := range p.Lines {
 			if l.Name != name {
@@ -156,7 +156,7 @@ func (s *selection) data(v *report.View, from *report.Data, p *chart.Pane, at in
 	for _, q := range l.Points {
 		c, d := s.run.Cells()[q.Cell], &from.Cells[q.Cell].Figures[0]
 		if doubt := d.Doubtful(); doubt > 0 {
-			fmt.Fprintf(&b, "# %s: the median %s\n", s.name(c), compare.DoubtNote(doubt))
+			fmt.Fprintf(&b, "# %s: the median %s\n", s.name(c), view.DoubtNote(doubt))
 		}
 		x := q.X
 		if !axis.Numeric {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -42,7 +41,7 @@ func github(s *selection) ([]File, error) {
 				e.Range = fmt.Sprintf("%s to %s", results.Number(d.CILow), results.Number(d.CIHigh))
 			}
 			if doubt := d.Doubtful(); doubt > 0 {
-				e.Extra += "; " + compare.DoubtNote(doubt)
+				e.Extra += "; " + view.DoubtNote(doubt)
 			}
 			if m.Better == metric.Higher {
 				larger = append(larger, e)

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/conclave-bench/conclave/internal/chart"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -100,7 +100,7 @@ func Lines(d *report.Data, v *report.View, m, most int, o *Options) (out []Group
 			}
 		}
 		if doubt > 0 {
-			g.Notes = append(g.Notes, compare.DoubtNote(doubt))
+			g.Notes = append(g.Notes, view.DoubtNote(doubt))
 		}
 		entries(&g.Chart, &s, v)
 		if claimed {
@@ -161,7 +161,7 @@ func linesOf(d *report.Data, v *report.View, cells []int, m int) []chart.Line {
 			out = append(out, chart.Line{Level: level, Name: name, Claims: map[int]plotter.XYs{}})
 		}
 		p := chart.Point{X: v.Place(k), Y: f.Median, Low: f.CILow, High: f.CIHigh, Doubt: f.Doubtful(),
-			Mark: new(compare.Legend).Mark(f.Doubtful()), Cell: k}
+			Mark: new(view.Legend).Mark(f.Doubtful()), Cell: k}
 		out[at].Points = append(out[at].Points, p)
 		for _, b := range c.Bounds {
 			if d.Claims[b.Claim].Metric != d.Metrics[m].Name {

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/conclave-bench/conclave/internal/chart"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -48,7 +48,7 @@ func spreadFigures(d *report.Data, v *report.View) (out []chart.Chart) {
 			box.apply(&ecdf, &tail)
 			var notes []string
 			if doubt > 0 {
-				notes = append(notes, "below "+chart.Number(doubt)+" ms: "+compare.DoubtNote(doubt))
+				notes = append(notes, "below "+chart.Number(doubt)+" ms: "+view.DoubtNote(doubt))
 			}
 			title := metric.Named(name).Title()
 			out = append(out,

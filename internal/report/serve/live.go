@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -160,7 +159,7 @@ func (l *live) view(e *entry) *liveView {
 		designs = append(designs, l.cells[n].Design)
 	}
 	v.Columns = view.Varying(designs)
-	legend := &compare.Legend{}
+	legend := &view.Legend{}
 	var main []stats.Summary
 	metrics := view.Brief(designs)
 	for i, m := range metrics {

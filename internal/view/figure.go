@@ -1,4 +1,4 @@
-package compare
+package view
 
 import (
 	"fmt"
@@ -23,6 +23,15 @@ func Percent(fraction float64) string {
 		return fmt.Sprintf("%+.3g%%", fraction*100)
 	}
 	return fmt.Sprintf("%+.2f%%", 100*fraction)
+}
+
+// Change is a change as a percentage, with its interval if there is one.
+func Change(change, lo, hi float64) string {
+	text := Percent(change)
+	if math.IsNaN(lo) && math.IsNaN(hi) {
+		return text
+	}
+	return fmt.Sprintf("%s [%s, %s]", text, Percent(lo), Percent(hi))
 }
 
 // Share is a part of a whole as a percentage, without a sign: 5%.
@@ -123,8 +132,8 @@ func Marked(v, doubt float64) string {
 	return console.Number(v) + new(Legend).Mark(stats.Doubtful(v, doubt))
 }
 
-// doubtIn explains the mark within a sentence; "" if none of its figures has one.
-func doubtIn(doubts ...float64) string {
+// DoubtIn explains the mark within a sentence; "" if none of its figures has one.
+func DoubtIn(doubts ...float64) string {
 	if most := slices.Max(doubts); most > 0 {
 		return "; " + DoubtNote(most)
 	}
@@ -172,3 +181,52 @@ const neverNote = "never recovered: the outage had not ended when the trial did;
 const ownNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
 	"timed out, or were beyond the load, and count as larger than all of them; " + BeyondLimit +
 	": the median lies among those"
+
+// IntervalText is the interval of a quantile over operations, or why there is none.
+func IntervalText(t *stats.Tail) string {
+	if t.Refused() {
+		return "interval n/a: " + Refusal(t)
+	}
+	return "95 % interval " + Interval(t.Low, t.High)
+}
+
+// tailText is a quantile over operations with its mark and its interval.
+func tailText(t *stats.Tail, mark string) string {
+	value := console.Number(t.Value) + mark
+	if math.IsNaN(t.Value) {
+		value = "pending" // the operation that the quantile falls on
+	}
+	switch {
+	case t.N == 0:
+		return "none"
+	case t.Groups < stats.MinimumGroups:
+		return fmt.Sprintf("%s [refused: needs %d trials]", value, max(t.GroupsNeeded(), stats.MinimumGroups))
+	case t.Refused():
+		return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
+			console.Number(math.Floor(t.Independent)), t.Needed)
+	}
+	return value + " " + Interval(t.Low, t.High)
+}
+
+// TailN is how many operations there are: those that ended, and behind a + those pending.
+func TailN(t *stats.Tail) string {
+	if t.Censored > 0 {
+		return fmt.Sprintf("%d+%d", t.N-t.Censored, t.Censored)
+	}
+	return strconv.Itoa(t.N)
+}
+
+// TailNote says what stands in a table of quantiles over operations.
+const TailNote = "quantiles of all operations of the trials together [95 % interval]; design effect: how " +
+	"many times as many operations it takes as if they were independent; refused: the operations are worth " +
+	"too few independent ones for an interval; pending: it is among those that had not ended with their trial"
+
+// Refusal says why the operations are too few for a quantile, and how many it takes.
+func Refusal(t *stats.Tail) string {
+	if t.Groups < stats.MinimumGroups {
+		return fmt.Sprintf("trials: %d, and it takes %d", t.Groups,
+			max(t.GroupsNeeded(), stats.MinimumGroups))
+	}
+	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
+		console.Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
+}
