@@ -335,13 +335,13 @@ func (t *Table) places(r Readers) (at []int) {
 	return at
 }
 
-// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p" has their names,
-// kinds (words, if none is said) and heads.
+// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p x_ms:number::ms" has
+// their names, kinds (words, if none is said), heads and units.
 func Columns(only Readers, line string) (all []Column) {
 	for _, word := range strings.Fields(line) {
-		parts := append(strings.Split(word, ":"), "", "")
-		head := strings.ReplaceAll(parts[2], "_", " ")
-		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
+		parts := append(strings.Split(word, ":"), "", "", "")
+		all = append(all, Column{Name: parts[0], Head: strings.ReplaceAll(parts[2], "_", " "), Unit: parts[3],
+			Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
 	}
 	return all
 }

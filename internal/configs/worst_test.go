@@ -49,7 +49,8 @@ func TestWorst(t *testing.T) {
 		cost := explore.Costs(alg)[part[6]]
 		if base := strings.TrimSuffix(filepath.Base(name), ".yaml"); e.Name != "worst-"+base ||
 			cost == nil || cost.Name != part[2] || part[5] != alg.Spec.Name ||
-			base != (&explore.Worst{Metric: cost, Schedule: &explore.Schedule{Algorithm: alg}}).Name() {
+			base != (&explore.Worst{Metric: cost, Found: explore.Found{
+				Schedule: &explore.Schedule{Algorithm: alg}}}).Name() {
 			t.Errorf("%s: its name, its metric and its search do not agree: %q", name, part[1:])
 			continue
 		}

@@ -121,7 +121,7 @@ func fill(ctx context.Context, store *Store, b *commits.Builder, c *commits.Comm
 		return &commits.UntestableError{Reason: "it does not run the experiment: " +
 			cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), fmt.Sprint(err))}
 	}
-	t, err := results.Survey(found[0])
+	t, err := results.ReadTable(found[0])
 	var entry *Entry
 	if err == nil {
 		entry, err = NewEntry(t, *c)

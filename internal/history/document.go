@@ -137,16 +137,7 @@ func where(f *Finding) string {
 // findingText is a finding in a line.
 func findingText(f *Finding) string {
 	cell := f.Experiment + ": " + f.Cell
-	var parts []string
-	const most = 3
-	for i, c := range f.Changes {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("%d more", len(f.Changes)-most))
-			break
-		}
-		parts = append(parts, figureChange(&c))
-	}
-	text := strings.Join(parts, ", ")
+	text := figures(f)
 	switch f.Kind {
 	case Drift:
 		text += fmt.Sprintf(", over %s up to %s", console.Plural(f.Commits, "measured commit",
@@ -170,13 +161,28 @@ func findingText(f *Finding) string {
 	return fmt.Sprintf("%s, %s: %s: %s", f.Kind, f.Verdict, cell, text)
 }
 
-func figureChange(c *Change) string {
-	number := func(v *float64) string {
-		if v == nil {
-			return "none"
-		}
-		return console.Number(*v)
+// figures are the first changes of a finding.
+func figures(f *Finding) string {
+	const most = 3
+	var parts []string
+	for i := range f.Changes[:min(most, len(f.Changes))] {
+		parts = append(parts, figureChange(&f.Changes[i]))
 	}
+	if more := len(f.Changes) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// number is a figure in words.
+func number(v *float64) string {
+	if v == nil {
+		return "none"
+	}
+	return console.Number(*v)
+}
+
+func figureChange(c *Change) string {
 	if c.Equal {
 		return fmt.Sprintf("%s %s in the mean, but not in each trial", c.Metric, number(c.After))
 	}

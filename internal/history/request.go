@@ -158,7 +158,7 @@ func (f *Request) Add(ctx context.Context, runs []string, commit, push string) (
 
 // add keeps a run, and says so.
 func add(ctx context.Context, d *answer.Document, store *Store, path, commit string) error {
-	t, err := results.Survey(path)
+	t, err := results.ReadTable(path)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type Request struct {
 	Source
 	Files                       []string // arguments
 	Out, Resume, Shard, Machine string
+	Machines                    string // what Host, Hosts or the URL of Queue then is
 	Host, Hosts                 string
 	Queue                       queue.Server
 	Workers                     int
@@ -36,6 +37,9 @@ type Request struct {
 
 // Open makes the folder of a new run, or opens that of an old one.
 func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
+	if err := f.which(); err != nil {
+		return nil, nil, err
+	}
 	if f.Resume == "" {
 		e, err := f.Load(f.Files)
 		if err != nil {
@@ -112,6 +116,26 @@ func CheckHost(e *experiment.Experiment, host string) error {
 		return usage("--host with bus.url: a host has a bus of its own; leave one of them out")
 	case len(strings.Fields(host)) == 0:
 		return usage("--host %q, want a command, as \"ssh lab7 ./node host\"", host)
+	}
+	return nil
+}
+
+// which sets what the machines stand for.
+func (f *Request) which() error {
+	url, spread := strings.CutPrefix(f.Machines, "spread ")
+	switch {
+	case f.Machines == "":
+	case f.Host+f.Hosts+f.Queue.URL != "":
+		return usage("--machines with --host, --hosts or --queue: each says which machines run the trials; " +
+			"leave one of them out")
+	case spread:
+		f.Hosts = url
+	case strings.Contains(f.Machines, "://") && !strings.Contains(f.Machines, " "):
+		f.Queue.URL = f.Machines
+	case slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(f.Machines)):
+		f.Hosts = f.Machines
+	default:
+		f.Host = f.Machines
 	}
 	return nil
 }

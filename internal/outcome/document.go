@@ -307,9 +307,10 @@ func (o *Outcome) judged(d *answer.Document) {
 	o.trials(d, "violations", o.Violations)
 	o.overOperations(d)
 	t := hidden(d, "thresholds_missed", "cell:count metric stat value:number text")
-	for _, m := range o.misses {
-		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.String())
-		d.Add(answer.Note{Kind: "threshold", Text: m.String()})
+	for i := range o.misses {
+		m := &o.misses[i]
+		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.Miss())
+		d.Add(answer.Note{Kind: "threshold", Text: m.Miss()})
 	}
 	if more := o.Tally.Violations - len(o.Violations); more > 0 {
 		d.Say(fmt.Sprintf("and %s with status violation in trials.csv",

@@ -37,8 +37,8 @@ func stands(t *testing.T) func(finished int, status trace.Status, electionMS flo
 	}
 	o := outcome.New(e, "")
 	return func(finished int, status trace.Status, electionMS float64) *Stand {
-		r := &results.Trial{Cell: 1, Status: status, Attempts: 1, InModel: true,
-			Metrics: []metric.Value{metric.Named("election_ms").Of(electionMS)}}
+		r := &results.Trial{Cell: 1, Status: status, Attempts: 1, InModel: true}
+		r.Set(metric.Election.Of(electionMS))
 		final := status != trace.Invalid
 		if final {
 			o.Add(r)

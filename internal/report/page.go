@@ -38,10 +38,6 @@ const (
 )
 
 var (
-	//go:embed assets/echarts.min.js
-	library string
-	//go:embed assets/NOTICE
-	libraryNotice string
 	//go:embed assets/page.html
 	pageText string
 	//go:embed assets/page.css
@@ -59,9 +55,9 @@ var (
 )
 
 // code is what the page runs when unpack.js has unpacked it.
-var code = strings.Join([]string{baseScript, library, tableScript, chartScript, sectionScript}, "\n")
+var code = strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
 
-// packedCode takes tens of milliseconds, which no page but the first spends.
+// packedCode takes milliseconds, which no page but the first spends.
 var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]byte(code)) })
 
 // page is read when it is first used: this package is linked into every node process, and a
@@ -78,18 +74,18 @@ var page = sync.OnceValue(func() *template.Template {
 // A pageView is the data and what else the page's template shows.
 type pageView struct {
 	*Data
-	Generator, Notice string
-	Beyond            string // for a figure among the time-outs
-	Policy            string
-	Style             template.CSS
-	Script            template.JS
-	Code, Encoded     template.HTML // compressed, in base 64
-	RunViews          []runView
-	Violations        []violationView
-	Untold            int
-	Virtual, Real     bool // time
-	Algorithms        int
-	Trials            int
+	Generator     string
+	Beyond        string // for a figure among the time-outs
+	Policy        string
+	Style         template.CSS
+	Script        template.JS
+	Code, Encoded template.HTML // compressed, in base 64
+	RunViews      []runView
+	Violations    []violationView
+	Untold        int
+	Virtual, Real bool // time
+	Algorithms    int
+	Trials        int
 }
 
 type runView struct {
@@ -130,7 +126,7 @@ func (d *Data) WritePage(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	v := pageView{
-		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
+		Data: d, Generator: Generator, Beyond: compare.BeyondLimit,
 		Style: template.CSS(style), Script: template.JS(unpackScript),
 		Code: template.HTML(scripts), Encoded: template.HTML(packed),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.

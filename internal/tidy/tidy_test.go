@@ -50,8 +50,8 @@ var table = []struct {
 	}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock", "internal/text"}},
-	{"internal/isolate", []string{"internal/guard", "internal/proc"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
+	{"internal/isolate", []string{"internal/guard", "internal/proc", "internal/telemetry"}},
 	{"internal/host/control", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
 	}},
@@ -112,7 +112,8 @@ var table = []struct {
 		"internal/proc",
 	}},
 	{"internal/queue", []string{
-		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
+		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/work", "pkg/bus",
+		"internal/host/agent", "internal/proc", "internal/files",
 	}},
 	{"internal/view", []string{"internal/answer", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/harness", "pkg/metric",
 		"pkg/results", "pkg/trace", "internal/stats"}},
@@ -311,6 +312,29 @@ func TestUnsafe(t *testing.T) {
 				t.Errorf("%s: %s alone uses package unsafe, where the build tag purego is not set", file, codec)
 			}
 		}
+	}
+}
+
+// TestFolder: no test changes the working directory, for that is one for all tests of the process, and none
+// could run beside it. A test names its folder, or runs a command in it.
+func TestFolder(t *testing.T) {
+	err := filepath.WalkDir(root(t), func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), ".Ch"+"dir(") {
+			t.Errorf("%s changes the working directory: name files by their paths, or run a command with Dir", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -72,7 +72,7 @@ one trial belong together.
 		if err != nil {
 			return nil, err
 		}
-		frugal(true)
+		frugal(q.Over == experiment.OverOperations)
 		return compare.Runs(args[0], args[1], q)
 	})
 }

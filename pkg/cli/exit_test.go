@@ -84,6 +84,7 @@ func TestClassify(t *testing.T) {
 
 // A run of each kind ends with its code.
 func TestRun_ExitCodes(t *testing.T) {
+	t.Parallel()
 	const file = `
 name: e
 problem: mutex

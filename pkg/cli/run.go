@@ -45,6 +45,9 @@ With --rounds K, the repetitions are divided over K rounds, and everything is
 started anew for each: bus, host, nodes and simulators. What a start happens
 to be like then differs between rounds, and the run says how much that matters.
 
+--machines stands for the flags that follow: a FILE.yaml is that of --hosts, a
+URL that of --queue, "spread URL" that of --hosts, and a COMMAND that of --host.
+
 With --host, the nodes run on another machine. The option is a command that
 starts the program node there, such as --host "ssh lab7 ./node host". That
 machine needs only this program, built from the same commit, and no open port.
@@ -75,14 +78,7 @@ all have ended, "bench merge" makes one run of them.
 	flags := c.Flags()
 	flags.StringVar(&f.Out, "out", "results", "write the run into a folder of its own in `DIR`")
 	flags.StringVar(&f.Resume, "resume", "", "continue the run in `DIR`; takes no FILE")
-	flags.StringVar(&f.Host, "host", "", "start the nodes on another machine with `COMMAND`")
-	flags.StringVar(&f.Shard, "shard", "",
-		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
-	flags.StringVar(&f.Machine, "machine", "",
-		"call the machine of a shard `NAME` in the results (default: its host name)")
-	joining(c, &f.Queue, "queue", "have workers run the trials, through NATS")
-	flags.StringVar(&f.Hosts, "hosts", "",
-		"spread the nodes of each trial over the machines in `FILE`, or those at a URL")
+	elsewhere(c, &f.Request)
 	flags.IntVar(&f.Workers, "workers", 0,
 		"simulate `N` trials at a time (default: one per core)")
 	flags.BoolVar(&f.Quiet, "quiet", false, "print only results and errors")
@@ -102,6 +98,21 @@ all have ended, "bench merge" makes one run of them.
 		return answer(c, args)
 	}
 	return c
+}
+
+// elsewhere adds the flags that say which machines run the trials.
+func elsewhere(c *cobra.Command, f *launch.Request) {
+	flags := c.Flags()
+	flags.StringVar(&f.Machines, "machines", "",
+		"have other machines run the trials: `WHICH` are a FILE of hosts, a URL or a COMMAND")
+	flags.StringVar(&f.Host, "host", "", "start the nodes on another machine with `COMMAND`")
+	flags.StringVar(&f.Shard, "shard", "",
+		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
+	flags.StringVar(&f.Machine, "machine", "",
+		"call the machine of a shard `NAME` in the results (default: its host name)")
+	joining(c, &f.Queue, "queue", "have workers run the trials, through NATS")
+	flags.StringVar(&f.Hosts, "hosts", "",
+		"spread the nodes of each trial over the machines in `FILE`, or those at a URL")
 }
 
 func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error) {

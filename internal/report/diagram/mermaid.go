@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -139,7 +140,7 @@ func (d *Diagram) mermaidMessage(m *message) mermaidLine {
 		arrow, what = "--x", " (down)"
 	}
 	text := fmt.Sprintf("p%d%sp%d: %s%s", m.from, arrow, m.to,
-		mermaidText(kindName(m.plane, m.kind, d.trace.Kinds)), what)
+		mermaidText(harness.KindName(m.plane, m.kind, d.trace.Kinds)), what)
 	return mermaidLine{text, true, []uint32{m.from, m.to}}
 }
 
