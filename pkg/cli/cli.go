@@ -8,39 +8,22 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
-	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/host/node"
 	"github.com/conclave-bench/conclave/internal/isolate"
 	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/runner/nodes"
-)
-
-// The arguments by which bench starts its own binary again as a part of a run.
-const (
-	nodeRole = "__node"
-	busRole  = "__bus"
-	workRole = "__work"
-	// isolatedRole does what its further arguments say: the verb of a command, or a drawing.
-	isolatedRole = "__isolated"
-	// agentRole is the command node agent.
-	agentRole = "__agent"
 )
 
 // Bench is the command bench with the arguments, streams and environment of
@@ -155,25 +138,6 @@ func natsServer(args []string, stderr io.Writer) int {
 	return Good
 }
 
-// executable is this program, to be started again as nodes. On Linux it is the
-// file that runs, even if a new build has taken its place meanwhile.
-func executable() (string, error) {
-	const self = "/proc/self/exe"
-	if runtime.GOOS == "linux" {
-		if _, err := os.Stat(self); err == nil {
-			return self, nil
-		}
-	}
-	return os.Executable()
-}
-
-// programs are this one in all its roles, for the runner.
-func programs() (runner.Options, error) {
-	exe, err := executable()
-	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{nodeRole},
-		BusArgs: []string{busRole}, WorkArgs: []string{workRole}}, err
-}
-
 // role runs a part of a run that talks to its parent over its standard streams.
 func role(name string, life func(io.Reader, io.Writer) error) int {
 	if err := life(os.Stdin, os.Stdout); err != nil {
@@ -181,53 +145,6 @@ func role(name string, life func(io.Reader, io.Writer) error) int {
 		return CouldNotRun
 	}
 	return Good
-}
-
-// streams is what a command may touch of the process that it runs in.
-type streams struct {
-	in   io.Reader
-	out  *bufio.Writer // results; an error stays, and bench reports it
-	err  io.Writer     // everything else
-	env  []string
-	argv []string // as it is written down: the command without its folder
-}
-
-func newStreams(in io.Reader, out, err io.Writer, env []string) *streams {
-	return &streams{in: in, out: bufio.NewWriter(out), err: err, env: env}
-}
-
-// getenv is the value of a variable of the environment; the last one counts.
-func (s *streams) getenv(name string) string {
-	for i := len(s.env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(s.env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
-// say writes lines to standard error, each with the command's name in front,
-// after what was written to standard output before.
-func (s *streams) say(text string) {
-	_ = s.out.Flush() // the error stays until the end
-	for line := range strings.Lines(text) {
-		line = strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "bench ")
-		fmt.Fprintln(s.err, console.Fold("bench: "+line))
-	}
-}
-
-// frugal has garbage collected when there is a quarter as much of it as of what is in use, and for
-// very large things a tenth; by default it may be as much. What reads whole runs needs a third less
-// memory so, and hardly more time.
-func frugal(large bool) {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	percent := 25
-	if large {
-		percent = 10
-	}
-	debug.SetGCPercent(percent)
 }
 
 // bench runs the command with args and turns its error into an exit code.
@@ -252,9 +169,3 @@ func (s *streams) bench(args []string) int {
 	}
 	return code
 }
-
-// text is standard output for people.
-func (s *streams) text() *console.Folding { return &console.Folding{W: s.out} }
-
-// aside is standard error for people, without the command's name in front.
-func (s *streams) aside() *console.Folding { return &console.Folding{W: s.err} }

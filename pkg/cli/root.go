@@ -136,14 +136,6 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// noArguments refuses arguments of c.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage("%s: %q: takes no argument", c.CommandPath(), args[0])
-	}
-	return nil
-}
-
 func unknownVerb(root *cobra.Command, verb string) error {
 	var names []string
 	for _, c := range root.Commands() {

@@ -15,7 +15,7 @@ var schemas = []string{"experiment", "answer"}
 func (s *streams) schemaCommand() *cobra.Command {
 	return s.answering(&cobra.Command{
 		Use:   "schema [OF]",
-		Short: "Print the JSON Schema of experiment files, for editors, or of answers",
+		Short: "Print the JSON Schema of experiment files, or of answers",
 		Long: `Print the language of experiment files as a JSON Schema (draft 2020-12), with
 the algorithms and parameters that are linked in. An editor that reads it
 completes keys and marks mistakes. Put it beside your files, and write this as
