@@ -46,7 +46,7 @@ var families = []family{
 	{"scenarios", func(d *answer.Document) {
 		var list []word
 		for _, k := range harness.Scenarios() {
-			list = append(list, word{k.Name, k.Problem, k.Doc, k.Keys})
+			list = append(list, word{k.Name, k.Problem, k.Doc, k.Keys()})
 		}
 		listByProblem(d, "scenarios", "keys", list, func(p string) string {
 			return "Scenarios of " + strings.ToLower(p)

@@ -177,7 +177,7 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 			return sides, "", err
 		}
 	}
-	if cells[0].Plan.Scenario.Kind != cells[1].Plan.Scenario.Kind || e[0].Problem != e[1].Problem {
+	if cells[0].Plan.Scenario.Kind() != cells[1].Plan.Scenario.Kind() || e[0].Problem != e[1].Problem {
 		return sides, "", mistaken("%s and %s solve different problems, and have no world in common",
 			args[0], args[1])
 	}
@@ -189,19 +189,22 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 		}
 	}
 	t := trials[0]
-	return sides, fmt.Sprintf("%s, %s, repetition %d, seed %d", t.Plan.Scenario.Kind,
+	return sides, fmt.Sprintf("%s, %s, repetition %d, seed %d", t.Plan.Scenario.Kind(),
 		console.Plural(t.Plan.Nodes, "process", "processes"), t.Repetition, t.Seed), nil
 }
 
 // share has b take place in the world of a: all but the algorithm and what belongs to it. The label
 // decides the algorithm's own draws.
 func share(a, b *harness.Plan) {
-	settle := max(a.Scenario.Settle, b.Scenario.Settle) // each needs so long at least
+	settle := max(a.Scenario.Settle(), b.Scenario.Settle()) // each needs so long at least
 	own := *b
 	*b = *a
 	b.Algorithm, b.Params, b.Shape = own.Algorithm, own.Params, own.Shape
 	b.InModel, b.OutOfModel = own.InModel, own.OutOfModel
-	a.Scenario.Settle, b.Scenario.Settle = settle, settle
+	if settle > 0 {
+		a.Scenario.Set("settle", settle)
+		b.Scenario.Set("settle", settle)
+	}
 }
 
 // rival is the trial of an algorithm, or of a label of the experiment in FILE.

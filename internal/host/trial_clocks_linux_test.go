@@ -71,8 +71,8 @@ func (r *reading) at(now time.Duration) time.Duration {
 // is left alone; the clock of 2 runs twice as fast from 75 ms to 275 ms, so that it is looked
 // at four times more; that of 3 is an hour behind in that time, which no timer notices.
 func TestTrial_Clocks(t *testing.T) {
-	p := failing(t, "election/test-watch", 3, harness.Scenario{Kind: harness.Script, Until: ms(425),
-		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}},
+	p := failing(t, "election/test-watch", 3, harness.Scenario{Plot: &harness.Script{Until: ms(425),
+		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}}},
 		harness.Event{At: ms(75), Do: "drift", Node: 2, Args: fault.Args{"factor": 2}, For: ms(200)},
 		harness.Event{At: ms(75), Do: "skew", Node: 3, Args: fault.By(-time.Hour), For: ms(200)})
 	inBothWorlds(t, newMachine(t, 3), p, func(list trace.List, _ check.Verdict) error {

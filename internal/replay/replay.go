@@ -198,7 +198,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 		}
 	}
 	d.Say(fmt.Sprintf("trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d", r.Trial.Number,
-		r.Trial.Cell, r.cell.Algorithm, plan.Nodes, plan.Scenario.Kind, r.Trial.Repetition, r.Trial.Seed))
+		r.Trial.Cell, r.cell.Algorithm, plan.Nodes, plan.Scenario.Kind(), r.Trial.Repetition, r.Trial.Seed))
 	if r.fed > 0 {
 		r.sayRetraced(d)
 		return nil

@@ -104,7 +104,7 @@ func Trace(path string, number int, run Again) (*Traced, error) {
 	}
 	r := &Traced{trial: t, dir: dir, Drawn: diagram.Trace{
 		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
-			console.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
+			console.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind()),
 		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
 	}}
 	alg, unknown := algo.Lookup(t.Plan.Algorithm)

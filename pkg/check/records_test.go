@@ -293,11 +293,11 @@ func TestMetrics(t *testing.T) {
 	detected := func(p *harness.Plan) { p.Detector = harness.PerfectDetector(0) }
 	offered := func(p *harness.Plan) {
 		detected(p)
-		p.Scenario = harness.Scenario{Kind: harness.Open, Rate: 1, Duration: time.Second}
+		p.Scenario = harness.Scenario{Plot: &harness.Open{Rate: 1, Duration: time.Second}}
 	}
 	rising := func(p *harness.Plan) {
 		detected(p)
-		p.Scenario = harness.Scenario{Kind: harness.Ramp, From: 1, To: 2, Steps: 2, Duration: time.Second}
+		p.Scenario = harness.Scenario{Plot: &harness.Ramp{From: 1, To: 2, Steps: 2, Duration: time.Second}}
 	}
 	for name, test := range map[string]struct {
 		trial

@@ -104,18 +104,18 @@ func TestScenariosOfFailures(t *testing.T) {
 		crashed        []algo.ID
 	}{
 		{"leader-crash", "{kind: leader-crash}",
-			harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * time.Millisecond, Elections: 1}, 5, nil},
+			harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * time.Millisecond, Elections: 1}}, 5, nil},
 		{"in a row", "{kind: leader-crash, elections: 50, settle: 20ms}",
-			harness.Scenario{Kind: harness.LeaderCrash, Settle: 20 * time.Millisecond, Elections: 50}, 5, nil},
+			harness.Scenario{Plot: &harness.LeaderCrash{Settle: 20 * time.Millisecond, Elections: 50}}, 5, nil},
 		{"leader-restart", "{kind: leader-restart, settle: 1s}",
-			harness.Scenario{Kind: harness.LeaderReturn, Settle: time.Second}, 4, []algo.ID{5}},
-		{"partition", "{kind: partition}", harness.Scenario{Kind: harness.Partition,
-			Settle: 50 * time.Millisecond, Shape: "halves", Duration: 2 * time.Second}, 5, nil},
-		{"another partition", "{kind: partition, shape: mute, duration: 1s}", harness.Scenario{
-			Kind: harness.Partition, Settle: 50 * time.Millisecond, Shape: "mute",
-			Duration: time.Second}, 5, nil},
+			harness.Scenario{Plot: &harness.LeaderRestart{Settle: time.Second}}, 4, []algo.ID{5}},
+		{"partition", "{kind: partition}", harness.Scenario{Plot: &harness.Partition{
+			Settle: 50 * time.Millisecond, Shape: "halves", Duration: 2 * time.Second}}, 5, nil},
+		{"another partition", "{kind: partition, shape: mute, duration: 1s}", harness.Scenario{Plot: &harness.Partition{
+			Settle: 50 * time.Millisecond, Shape: "mute",
+			Duration: time.Second}}, 5, nil},
 		{"churn", "{kind: churn}",
-			harness.Scenario{Kind: harness.Churn, Duration: 5 * time.Second}, 5, nil},
+			harness.Scenario{Plot: &harness.Churn{Duration: 5 * time.Second}}, 5, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -34,7 +34,7 @@ func TestForeseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Plot: &Churn{Duration: time.Hour}},
 				func(p *Plan) {
 					p.Faults.Events, p.TimeLimit = []Event{test.event}, 100*ms
 				}))
@@ -80,7 +80,7 @@ func TestRandomVictims(t *testing.T) {
 			t.Parallel()
 			hit := false
 			for seed := range uint64(50) {
-				d := NewCoordinator(mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Churn, Duration: time.Hour},
+				d := NewCoordinator(mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Churn{Duration: time.Hour}},
 					func(p *Plan) {
 						p.Faults.Events = []Event{{Every: ms, Do: DoPause, Who: "random"}}
 						p.Seed = seed

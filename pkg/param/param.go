@@ -98,8 +98,11 @@ func (p *Param) Preset() string {
 // Value is the value at p.At.
 func (p *Param) Value() any { return reflect.ValueOf(p.At).Elem().Interface() }
 
-// Set makes v the value at p.At.
-func (p *Param) Set(v any) { reflect.ValueOf(p.At).Elem().Set(reflect.ValueOf(v)) }
+// Set makes v the value at p.At, in the type that it has there.
+func (p *Param) Set(v any) {
+	at := reflect.ValueOf(p.At).Elem()
+	at.Set(reflect.ValueOf(v).Convert(at.Type()))
+}
 
 // IsZero says whether the value at p.At is the zero value of its type.
 func (p *Param) IsZero() bool { return reflect.ValueOf(p.At).Elem().IsZero() }

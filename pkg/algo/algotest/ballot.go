@@ -34,9 +34,9 @@ func (b Ballot) Plan(t testing.TB, id string) harness.Plan {
 	for _, p := range b.Suspects {
 		events = append(events, harness.Event{Do: harness.DoSuspect, Node: p})
 	}
-	p, err := Plan(id, b.Nodes, harness.Scenario{
-		Kind: harness.Script, Events: append(events, b.Events...),
-	}, b.Params)
+	p, err := Plan(id, b.Nodes, harness.Scenario{Plot: &harness.Script{
+		Events: append(events, b.Events...),
+	}}, b.Params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ type Solo struct {
 func NewSolo(t testing.TB, id string, n int, self, leader algo.ID, incarnation uint32,
 	given map[string]any) *Solo {
 	t.Helper()
-	p, err := Plan(id, n, harness.Scenario{Kind: harness.Script}, given)
+	p, err := Plan(id, n, harness.Scenario{Plot: &harness.Script{}}, given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Transcript struct {
 func NewTranscript(t testing.TB, id string, n int, c algo.Config,
 	given map[string]any) *Transcript {
 	t.Helper()
-	p, err := Plan(id, n, harness.Scenario{Kind: harness.Script}, given)
+	p, err := Plan(id, n, harness.Scenario{Plot: &harness.Script{}}, given)
 	if err != nil {
 		t.Fatal(err)
 	}

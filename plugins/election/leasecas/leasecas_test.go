@@ -30,7 +30,7 @@ func TestReference(t *testing.T) { algotest.Cases(t, id) }
 
 func script(t *testing.T, n int, until time.Duration, events ...harness.Event) harness.Plan {
 	t.Helper()
-	return algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Until: until, Events: events},
+	return algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Until: until, Events: events}},
 		params{"ttl": 60 * ms, "renew": 20 * ms, "retry": 20 * ms, "margin": 5 * ms})
 }
 
