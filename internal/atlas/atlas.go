@@ -213,7 +213,7 @@ func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {
 		if !o.Lockstep {
 			rate := 1 + float64(Apart*(float64(rank)-float64(g.Vertices-1)/2))
 			script.Events = append(script.Events, harness.Event{Do: fault.Drift,
-				Node: algo.ID(i + 1), Args: fault.Args{"factor": rate}})
+				Node: algo.ID(i + 1), Args: fault.Args{Own: &fault.Drifting{Factor: rate}}})
 		}
 	}
 	out.TimeLimit = 2 * length

@@ -119,7 +119,7 @@ func listAlgorithms() (list []word) {
 func listFaults(d *answer.Document) {
 	var faults []word
 	for _, f := range fault.All() {
-		faults = append(faults, word{name: f.Name, doc: f.Doc, more: f.Keys()})
+		faults = append(faults, word{name: f.Name, doc: f.Doc, more: f.Takes})
 	}
 	terms(d, "faults", "Events of faults and scripts (do)", faults)
 	var selectors, choices, instants, triggers, shapes []word

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 	"github.com/conclave-bench/conclave/plugins/mutex/central"
@@ -252,7 +253,8 @@ func TestSessions(t *testing.T) {
 		for seed := range uint64(50) {
 			s, _ := sample(mustLookup(id), seed)
 			for _, e := range s.Events {
-				if session, named := e.Args["session"]; named {
+				if request, named := e.Args.Own.(*fault.Requesting); named {
+					session := request.Session
 					seen[session] = true
 				}
 			}

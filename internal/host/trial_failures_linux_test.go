@@ -114,7 +114,7 @@ func TestTrial_Pause(t *testing.T) {
 func TestTrial_Slow(t *testing.T) {
 	p := failing(t, "mutex/central", 3, harness.Scenario{Plot: &harness.Sequential{
 		Requests: 4, Requesters: "in-turn",
-	}}, harness.Event{Do: harness.DoSlow, Node: 1, Args: fault.By(ms(20))})
+	}}, harness.Event{Do: harness.DoSlow, Node: 1, Args: fault.SlowBy(ms(20))})
 	p.Scenario.Set("hold", link.Constant(ms(1)))
 	m := newMachine(t, 3)
 	want, got := inBothWorlds(t, m, p, func(_ trace.List, v check.Verdict) error {
@@ -173,7 +173,7 @@ func TestTrial_LoseOnce(t *testing.T) {
 func TestTrial_Flaky(t *testing.T) {
 	loss, latency := 0.5, link.Constant(ms(12))
 	p := failing(t, "election/test-numbered", 3, harness.Scenario{Plot: &harness.ColdStart{}},
-		harness.Event{Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}, {3, 1}}, Args: fault.Args{"loss": loss}, Latency: &latency})
+		harness.Event{Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}, {3, 1}}, Args: fault.Lossy(loss), Latency: &latency})
 	p.Params = map[string]any{"messages": int64(300)}
 	m := newMachine(t, 3)
 	want, got := simulate(t, p), run(t, m, p)

@@ -34,7 +34,7 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 	lossy.Network.Loss, lossy.Network.Duplication, lossy.Seed = 0.4, 0.4, 7
 	beating := of(3)
 	beating.Detector = harness.HeartbeatDetector(ms(10), ms(400))
-	drifting := of(3, harness.Event{Do: "skew", Node: 1, Args: fault.By(time.Second)})
+	drifting := of(3, harness.Event{Do: "skew", Node: 1, Args: fault.Args{Own: &fault.Skewing{By: time.Second}}})
 	cases := []struct {
 		name   string
 		before harness.Plan
@@ -45,7 +45,7 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 		{"heartbeats", beating, 3},
 		{"a skewed clock", drifting, 3},
 		{"a cut", of(3, harness.Event{Do: harness.DoCut, Groups: [][]uint32{{1}, {2, 3}}}), 3},
-		{"a slow process", of(3, harness.Event{At: ms(20), Do: harness.DoSlow, Node: 2, Args: fault.By(ms(1))}), 2},
+		{"a slow process", of(3, harness.Event{At: ms(20), Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(ms(1))}), 2},
 		{"a pause", of(3, harness.Event{At: ms(20), Do: harness.DoPause, Node: 2, For: ms(20)}), 2},
 		{"a crash", of(3, crash(20)), 2},
 		{"a restart", of(3, crash(20), restart(40)), 3},

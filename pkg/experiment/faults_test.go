@@ -57,11 +57,11 @@ faults:
 				Do: harness.DoCrash, Who: "leader", For: time.Second},
 			{Every: time.Second, At: 100 * time.Millisecond, Do: harness.DoCut, Shape: "bridge",
 				Nodes: []algo.ID{1, 2}},
-			{At: time.Second, Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Args{"loss": half},
+			{At: time.Second, Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Lossy(half),
 				Latency: &late, For: time.Second},
 			{Do: harness.DoDrop, Kind: "REQUEST", Count: 2, Times: 3, Node: 4},
 			{At: 2 * time.Second, Do: harness.DoRestart, Who: "all-crashed"},
-			{Rate: 3, Do: harness.DoSlow, Who: "minority", Args: fault.By(5 * time.Millisecond)},
+			{Rate: 3, Do: harness.DoSlow, Who: "minority", Args: fault.SlowBy(5 * time.Millisecond)},
 		},
 	})
 	same(t, "leader", p.Leader, algo.ID(5))
@@ -237,11 +237,11 @@ func TestVerbsAreDocumented(t *testing.T) {
 		}
 	}
 	for _, f := range fault.All() {
-		if f.Doc == "" || len(f.Args) == 0 {
+		if f.Doc == "" || len(f.Takes) == 0 {
 			t.Errorf("%s: no doc or no arguments", f.Name)
 		}
-		for _, k := range slices.Concat(f.Keys(), f.One, f.Any, f.Apart) {
-			if !slices.Contains(keys, k) || !slices.Contains(f.Keys(), k) {
+		for _, k := range slices.Concat(f.Takes, f.One, f.Any, f.Apart) {
+			if !slices.Contains(keys, k) || !slices.Contains(f.Takes, k) {
 				t.Errorf("%s: key %s is none", f.Name, k)
 			}
 		}

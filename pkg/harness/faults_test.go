@@ -22,8 +22,8 @@ func toldFaults(list []Instruction) []string {
 			out[k] += " " + link.Change{Groups: i.Groups, Links: i.Links}.String()
 		case i.Override != nil:
 			out[k] += fmt.Sprintf(" until %v: %v", i.Override.To, *i.Override)
-		case i.Args["by"] > 0:
-			out[k] += fmt.Sprintf(" by %v", i.Args.Duration("by"))
+		case i.Do == DoSlow && !i.Undo:
+			out[k] += fmt.Sprintf(" by %v", i.Args.Own.(*fault.Slowing).By)
 		}
 	}
 	return out
@@ -41,7 +41,7 @@ func TestPlannedFaults(t *testing.T) {
 		"one":      {Event{At: 5 * ms, Do: DoCrash, Node: 2}, []string{"5ms crash 2"}},
 		"several":  {Event{At: 5 * ms, Do: DoPause, Nodes: []algo.ID{2, 4}}, []string{"5ms pause 2", "5ms pause 4"}},
 		"for long": {Event{At: 5 * ms, Do: DoCrash, Node: 2, For: 7 * ms}, []string{"5ms crash 2", "12ms restart 2"}},
-		"slow":     {Event{At: 5 * ms, Do: DoSlow, Node: 2, Args: fault.By(ms), For: ms}, []string{"5ms slow 2 by 1ms", "6ms slow 2"}},
+		"slow":     {Event{At: 5 * ms, Do: DoSlow, Node: 2, Args: fault.SlowBy(ms), For: ms}, []string{"5ms slow 2 by 1ms", "6ms slow 2"}},
 		"groups": {Event{At: 5 * ms, Do: DoCut, Groups: [][]uint32{{1, 2}, {3}}, For: ms},
 			[]string{"5ms cut 1 2|3", "6ms heal 1 2|3"}},
 		"links":  {Event{At: 5 * ms, Do: DoCut, Links: [][2]uint32{{1, 2}}}, []string{"5ms cut 1>2"}},
@@ -53,9 +53,9 @@ func TestPlannedFaults(t *testing.T) {
 		"deaf":    {Event{At: ms, Do: DoCut, Shape: "deaf", Node: 3}, []string{"1ms cut 1>3 2>3 4>3 5>3"}},
 		"mute":    {Event{At: ms, Do: DoCut, Shape: "mute", Node: 3}, []string{"1ms cut 3>1 3>2 3>4 3>5"}},
 		"isolate": {Event{At: ms, Do: DoCut, Shape: "isolate", Nodes: []algo.ID{2, 3}}, []string{"1ms cut 2|3"}},
-		"flaky": {Event{At: ms, Do: DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Args{"loss": loss}, For: 4 * ms},
+		"flaky": {Event{At: ms, Do: DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Lossy(loss), For: 4 * ms},
 			[]string{"1ms flaky until 5ms: 1>2 loss 0.5", "5ms flaky"}},
-		"flaky, all of one": {Event{At: ms, Do: DoFlaky, Node: 5, Args: fault.Args{"loss": loss}}, []string{"1ms flaky until 0s: " +
+		"flaky, all of one": {Event{At: ms, Do: DoFlaky, Node: 5, Args: fault.Lossy(loss)}, []string{"1ms flaky until 0s: " +
 			"1>5 5>1 2>5 5>2 3>5 5>3 4>5 5>4 loss 0.5"}},
 		"a host": {Event{At: 5 * ms, Do: DoCrash, Host: "lab", Nodes: []algo.ID{2, 3}}, []string{"5ms crash 2", "5ms crash 3"}},
 		"a host cut off": {Event{At: ms, Do: DoCut, Shape: "isolate", Host: "lab", Nodes: []algo.ID{2, 3}, For: ms},
@@ -66,7 +66,7 @@ func TestPlannedFaults(t *testing.T) {
 			[]string{"1ms cut 2>1 3>1 2>4 3>4 2>5 3>5"}},
 		"a host between halves": {Event{At: ms, Do: DoCut, Shape: "bridge", Host: "lab", Nodes: []algo.ID{2, 3}},
 			[]string{"1ms cut 1>4 4>1 1>5 5>1"}},
-		"a flaky host": {Event{At: ms, Do: DoFlaky, Host: "lab", Nodes: []algo.ID{1, 2, 3, 4}, Args: fault.Args{"loss": loss}},
+		"a flaky host": {Event{At: ms, Do: DoFlaky, Host: "lab", Nodes: []algo.ID{1, 2, 3, 4}, Args: fault.Lossy(loss)},
 			[]string{"1ms flaky until 0s: 5>1 1>5 5>2 2>5 5>3 3>5 5>4 4>5 loss 0.5"}},
 		"whoever leads":   {Event{At: 5 * ms, Do: DoCrash, Who: "leader"}, []string{"5ms strike"}},
 		"again and again": {Event{Every: 5 * ms, Do: DoCrash, Node: 2}, []string{"5ms strike"}},

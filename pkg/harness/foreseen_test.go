@@ -25,7 +25,7 @@ func TestForeseen(t *testing.T) {
 		"from on":        {Event{At: 45 * ms, Every: 10 * ms, Do: DoCut, Shape: "halves"}, 6},
 		"so often":       {Event{Every: 10 * ms, Times: 3, Do: DoHeal}, 3},
 		"drawn anew":     {Event{Every: 10 * ms, Do: DoCut, Shape: "random", For: ms}, 2 * 10},
-		"flaky":          {Event{Every: 20 * ms, Do: DoFlaky, Args: fault.Args{"loss": loss}, For: ms}, 2 * 5},
+		"flaky":          {Event{Every: 20 * ms, Do: DoFlaky, Args: fault.Lossy(loss), For: ms}, 2 * 5},
 		"at a rate":      {Event{Rate: 200, Do: DoCut, Groups: [][]uint32{{1}}, For: ms}, -1},
 		"once":           {Event{At: 10 * ms, Do: DoCut, Groups: [][]uint32{{1}}}, 0},
 		"around leaders": {Event{Every: 10 * ms, Do: DoCut, Shape: "isolate"}, 0},

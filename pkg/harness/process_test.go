@@ -454,7 +454,7 @@ func TestSessions(t *testing.T) {
 		}
 		w.start()
 		for _, q := range w.setup.Graph.Peers() {
-			for _, args := range []fault.Args{nil, {"session": 9}} { // the second is queued
+			for _, args := range []fault.Args{{}, {Own: &fault.Requesting{Session: 9}}} { // the second is queued
 				w.at(0, func() { w.processes[q-1].Obey(0, &Instruction{Do: DoRequest, Node: q, Args: args}) })
 			}
 		}

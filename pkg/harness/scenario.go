@@ -266,7 +266,7 @@ func initiators(at *int) param.Param {
 func settle(at *time.Duration) param.Param {
 	return param.Param{Name: "settle", Min: time.Duration(0), Max: time.Hour, At: at,
 		Note: "twice the longest period of algorithm and detector, 50ms at least",
-		Doc: "at least so long before something happens to the leader, at most about twice; 0s: the default"}
+		Doc:  "at least so long before something happens to the leader, at most about twice; 0s: the default"}
 }
 
 func duration(at *time.Duration, preset string) param.Param {

@@ -58,7 +58,7 @@ func (r *Registry[D, K]) Names() []string {
 // Of is the declaration of a kind and its name; nil of one that is not declared.
 func (r *Registry[D, K]) Of(k K) (*D, string) {
 	for _, d := range r.list {
-		if name, zero := r.of(d); reflect.TypeOf(zero) == reflect.TypeOf(k) {
+		if name, zero := r.of(d); any(zero) != nil && reflect.TypeOf(zero) == reflect.TypeOf(k) {
 			return d, name
 		}
 	}
@@ -68,8 +68,9 @@ func (r *Registry[D, K]) Of(k K) (*D, string) {
 // New is a kind by its name, with zero parameters; false if there is none.
 func (r *Registry[D, K]) New(name string) (k K, ok bool) {
 	if d := r.Named(name); d != nil {
-		_, zero := r.of(d)
-		return New(zero), true
+		if _, zero := r.of(d); any(zero) != nil {
+			return New(zero), true
+		}
 	}
 	return k, false
 }
@@ -124,6 +125,9 @@ func (r *Registry[D, K]) Keys() (keys []Param, of [][]string) {
 	presets, differ := map[string]string{}, map[string]bool{} // of a key: "kind preset, " for each
 	for _, d := range r.list {
 		name, zero := r.of(d)
+		if any(zero) == nil {
+			continue
+		}
 		at := len(keys)
 		for _, k := range slices.Backward(zero.Params()) {
 			i := slices.IndexFunc(keys, func(other Param) bool { return other.Name == k.Name })

@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -140,7 +141,7 @@ func deviations(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {
 	for e := range p.Timeline() {
-		if _, loses := e.Args["loss"]; loses {
+		if l, is := e.Args.Own.(*fault.Losing); is && l.Loss != nil {
 			return true
 		}
 	}

@@ -54,9 +54,9 @@ func (u *upon) Happens(p *harness.Plan, settled time.Duration) []harness.Event {
 		{At: settled, Do: fault.Crash, Node: p.Leader, For: 2 * while},
 		{At: settled, Do: fault.Pause, Node: 1, For: while},
 		{At: settled, Do: fault.Cut, Links: [][2]uint32{{2, 1}}, For: 3 * while},
-		{At: settled, Do: fault.Slow, Node: 1, For: while, Args: fault.By(time.Millisecond)},
+		{At: settled, Do: fault.Slow, Node: 1, For: while, Args: fault.SlowBy(time.Millisecond)},
 		{At: settled, Do: fault.Flaky, Links: [][2]uint32{{1, 2}}, For: while, Latency: &slower},
-		{At: settled, Do: fault.Drift, Node: 1, For: while, Args: fault.Args{"factor": 1.1}},
+		{At: settled, Do: fault.Drift, Node: 1, For: while, Args: fault.Args{Own: &fault.Drifting{Factor: 1.1}}},
 	}
 }
 

@@ -111,7 +111,7 @@ func TestLateAnswer(t *testing.T) {
 		p := algotest.MustPlan(t, "election/bully-quorum", 3, harness.Scenario{Plot: &harness.Script{
 			Events: []harness.Event{
 				event(0, harness.DoElect, 2), event(0, harness.DoElect, 1),
-				{At: 160 * ms, Do: harness.DoSlow, Node: 1, Args: fault.By(20 * ms), For: 160 * ms},
+				{At: 160 * ms, Do: harness.DoSlow, Node: 1, Args: fault.SlowBy(20 * ms), For: 160 * ms},
 				{At: 200 * ms, Do: harness.DoCrash, Node: 2, For: 5 * ms},
 			}}}, map[string]any{"t_answer": 80 * ms, "backoff": 160 * ms})
 		p.Seed, p.Network.Latency = seed, link.Constant(20*ms)
