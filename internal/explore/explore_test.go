@@ -249,13 +249,12 @@ func TestSchedulesRepeat(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]int{"mutex/joung-group": 3, "mutex/raymond-k": 0, "mutex/central": 0} {
-		seen := map[float64]bool{}
+		seen := map[int]bool{}
 		for seed := range uint64(50) {
 			s, _ := sample(mustLookup(id), seed)
 			for _, e := range s.Events {
 				if request, named := e.Args.Own.(*fault.Requesting); named {
-					session := request.Session
-					seen[session] = true
+					seen[request.Session] = true
 				}
 			}
 		}

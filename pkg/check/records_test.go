@@ -117,6 +117,14 @@ type trial struct {
 	real    bool        // not simulated
 }
 
+// warm is a scenario of which the first entries are not measured.
+type warm struct {
+	harness.Calm
+	n int
+}
+
+func (w warm) Unmeasured() int { return w.n }
+
 func (tr trial) judge(tb testing.TB) Verdict {
 	tb.Helper()
 	p := harness.Plan{
