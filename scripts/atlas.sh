@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-go build -o "$out/bench" ./cmd/bench
+if [ -n "${BENCH:-}" ]; then cp "$BENCH" "$out/bench"; else go build -o "$out/bench" ./cmd/bench; fi
 "$out/bench" atlas configs/atlas.yaml --csv "$out/atlas.csv" --svg "$out/atlas.svg" --quiet >"$out/atlas.txt" || {
 	cat "$out/atlas.txt"
 	exit 1

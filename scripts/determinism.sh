@@ -8,7 +8,7 @@ config=${1:-configs/ci.yaml}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 scripts/fused.sh
-go build -o "$out/bench" ./cmd/bench
+if [ -n "${BENCH:-}" ]; then cp "$BENCH" "$out/bench"; else go build -o "$out/bench" ./cmd/bench; fi
 cp "$out/bench" "$out/other"
 if [ -n "${CONCLAVE_NIGHTLY:-}" ] && [ "$(go env GOARCH)" = amd64 ] && grep -qw fma /proc/cpuinfo 2>/dev/null; then
 	GOAMD64=v3 go build -o "$out/other" ./cmd/bench

@@ -9,6 +9,7 @@ trap 'rm -rf "$dir"' EXIT
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$dir" 2>/dev/null ||
 	git archive HEAD | tar -x -C "$dir"
 cd "$dir"
+export GOFLAGS=-trimpath # what is compiled in one folder serves in the next
 go build -o "$dir/bench" ./cmd/bench
 "$dir/bench" new algorithm election/first-try --no-generate
 "$dir/bench" new algorithm mutex/second-try

@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-go build -o "$out/bench" ./cmd/bench
+if [ -n "${BENCH:-}" ]; then cp "$BENCH" "$out/bench"; else go build -o "$out/bench" ./cmd/bench; fi
 for config in configs/reference/*.yaml; do
 	name=$(basename "$config" .yaml)
 	"$out/bench" run "$config" --out "$out/run" --quiet --progress none >"$out/$name.txt" || {

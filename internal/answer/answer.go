@@ -18,8 +18,8 @@ const Schema = 2
 type Document struct {
 	Verb  string // the command, as "queue list"
 	Title string // of a document that stands alone; not shown in a terminal
-	// Blocks are *Table, Facts, Text, Lines, Note, Section and Picture, in the order in which people
-	// read them.
+	// Blocks are *Table, Facts, Text, Lines, Note, Section, Picture and File, in the order in which
+	// people read them.
 	Blocks []Block
 	// Checks are what was judged, for formats that report tests; none: the document is one.
 	Checks []Check
@@ -78,12 +78,28 @@ type Picture struct {
 	File        string // where the picture was written; "": nowhere
 }
 
+// A File is text in a language of its own, such as an experiment: a terminal has it as it is, unless it was
+// written to a file.
+type File struct {
+	Name string // what it is
+	Path string // where it was written; "": nowhere
+	Text string // of a file that was not written
+}
+
 // line is what people read where no picture can be.
 func (p Picture) line() string {
 	if p.File == "" {
 		return ""
 	}
 	return p.Title + ": " + p.File
+}
+
+// line is what a file is called where people read it besides.
+func (f File) line() string {
+	if f.Path == "" {
+		return f.Name
+	}
+	return f.Name + ": " + f.Path
 }
 
 // Careful is the kind of a note that people have to read before any verdict.
@@ -101,6 +117,7 @@ func (n *Note) line() string {
 }
 
 func (Picture) block() {}
+func (File) block()    {}
 func (*Table) block()  {}
 func (Facts) block()   {}
 func (Text) block()    {}
@@ -318,13 +335,13 @@ func (t *Table) places(r Readers) (at []int) {
 	return at
 }
 
-// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p" has their names,
-// kinds (words, if none is said) and heads.
+// Columns declares columns for readers in a line: "run trials:count p_adjusted:number:p x_ms:number::ms" has
+// their names, kinds (words, if none is said), heads and units.
 func Columns(only Readers, line string) (all []Column) {
 	for _, word := range strings.Fields(line) {
-		parts := append(strings.Split(word, ":"), "", "")
-		head := strings.ReplaceAll(parts[2], "_", " ")
-		all = append(all, Column{Name: parts[0], Head: head, Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
+		parts := append(strings.Split(word, ":"), "", "", "")
+		all = append(all, Column{Name: parts[0], Head: strings.ReplaceAll(parts[2], "_", " "), Unit: parts[3],
+			Kind: cmp.Or(Kind(parts[1]), Words), Only: only})
 	}
 	return all
 }

@@ -51,7 +51,8 @@ func example() *answer.Document {
 	d.Say("raft is slower.")
 	d.Add(answer.Lines("A  1 <is>\n   laid out"))
 	d.Add(answer.Picture{Name: "downtime", Title: "Downtime <of> both", SVG: []byte("<svg/>"), File: "downtime.svg"},
-		answer.Picture{Name: "kept", Title: "On a page alone", SVG: []byte("<svg/>")})
+		answer.Picture{Name: "kept", Title: "On a page alone", SVG: []byte("<svg/>")},
+		answer.File{Name: "experiment", Text: "nodes: 3 # <as> it_is\n"}, answer.File{Name: "page", Path: "a b.html"})
 	d.Note("a note with <tags> & signs", "cells.downtime_ms")
 	d.Add(answer.Note{Text: "another machine", Kind: answer.Careful},
 		answer.Note{Text: "raft: slower by 2_3", Kind: "fails", Hint: "bench replay x --trial 3", Aside: true},

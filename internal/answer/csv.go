@@ -57,6 +57,8 @@ func (d *Document) main() (main *Table, sections []string) {
 			for _, fact := range b {
 				facts.Row(fact.Name, exact(fact.Value))
 			}
+		case File:
+			facts.Row(b.Name, cmp.Or(b.Path, b.Text))
 		}
 	}
 	main = cmp.Or(main, first, facts)

@@ -72,6 +72,11 @@ func writeHTML(w io.Writer, d *Document) error {
 			parts = append(parts, part{Lines: []string{string(b)}})
 		case Lines:
 			parts = append(parts, part{Pre: string(b)})
+		case File:
+			parts = append(parts, part{Lines: []string{b.line()}})
+			if b.Text != "" {
+				parts = append(parts, part{Pre: b.Text})
+			}
 		case Note:
 			parts = append(parts, part{Note: b.line()})
 		case Facts:

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	_ "embed" // the schema
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,11 @@ import (
 	"strings"
 	"time"
 )
+
+// JSONSchema is the schema of the JSON form. docs/reference has it, too.
+//
+//go:embed answer.schema.json
+var JSONSchema string
 
 // Encoded is the JSON form of a document; docs/answers.md describes it.
 type Encoded struct {
@@ -21,6 +27,7 @@ type Encoded struct {
 	Sentences []string       `json:"sentences"`
 	Notes     []note         `json:"notes"`
 	Pictures  []picture      `json:"pictures,omitempty"`
+	Files     []file         `json:"files,omitempty"`
 }
 
 // An EncodedTable is a table of a document.
@@ -52,6 +59,12 @@ type picture struct {
 	File  string `json:"file,omitempty"`
 }
 
+type file struct {
+	Name string `json:"name"`
+	Path string `json:"path,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
 type estimate struct {
 	Value    any     `json:"value"`
 	Low      any     `json:"low"`
@@ -79,6 +92,8 @@ func writeJSON(w io.Writer, d *Document) error {
 			out.Notes = append(out.Notes, note{b.Text, b.Of, b.kind(), b.Hint, section})
 		case Picture:
 			out.Pictures = append(out.Pictures, picture{b.Name, b.Title, b.File})
+		case File:
+			out.Files = append(out.Files, file(b))
 		case Facts:
 			for _, fact := range b {
 				facts[fact.Name] = value(fact.Value)

@@ -17,6 +17,8 @@ func writeLatex(w io.Writer, d *Document) error {
 			comment(string(b))
 		case Lines:
 			comment(string(b))
+		case File:
+			comment(strings.TrimSpace(b.line() + "\n" + b.Text))
 		case Note:
 			comment(b.kind() + ": " + b.Text)
 		case Section:
@@ -53,6 +55,9 @@ func (t *Table) latex(w io.Writer) {
 		for i, cell := range cells {
 			cells[i] = Latex(cell)
 		}
+		if strings.HasPrefix(cells[0], "[") { // it would be taken for an option of the line above
+			cells[0] = "{}" + cells[0]
+		}
 		fmt.Fprintf(w, "  %s \\\\\n", strings.Join(cells, " & "))
 	}
 	fmt.Fprintf(w, "\\begin{tabular}{%s}\n  \\toprule\n", &form)
@@ -65,7 +70,8 @@ func (t *Table) latex(w io.Writer) {
 }
 
 var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`,
-	"#", `\#`, "%", `\%`, "_", `\_`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "\n", " ")
+	"#", `\#`, "%", `\%`, "_", `\_`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "\n", " ",
+	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `{''}`, "*", `{*}`)
 
 // Latex is text for LaTeX.
 func Latex(text string) string { return latexEscapes.Replace(text) }

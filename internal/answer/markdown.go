@@ -29,7 +29,10 @@ func writeMarkdown(w io.Writer, d *Document) error {
 				fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(console.Markdown(text), "\n", "  \n"))
 			}
 		case Lines:
-			fmt.Fprintf(w, "```\n%s\n```\n\n", strings.Trim(string(b), "\n"))
+			fence(w, string(b))
+		case File:
+			fmt.Fprintf(w, "%s\n\n", console.Markdown(b.line()))
+			fence(w, b.Text)
 		case Note:
 			b.markdown(w)
 		case Picture:
@@ -47,7 +50,7 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			}
 			if b.Fold != "" {
 				fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", console.Markdown(b.Fold))
-				b.grid().Markdown(w)
+				b.grid().Markdown(w, console.Markdown)
 				for line := range strings.Lines(b.Below) {
 					fmt.Fprintf(w, "- %s\n", console.Markdown(strings.TrimSpace(line)))
 				}
@@ -64,11 +67,22 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			}
 			plain := *b
 			plain.Terms = false
-			plain.grid().Markdown(w)
+			plain.grid().Markdown(w, console.Markdown)
 		}
 	}
 	_, err := fmt.Fprintf(w, "Verdict: %s (exit code %d)\n", console.Markdown(d.Verdict), d.Exit)
 	return err
+}
+
+// fence writes text as it is, if there is any.
+func fence(w io.Writer, text string) {
+	if text = strings.Trim(text, "\n"); text != "" {
+		marks := "```"
+		for strings.Contains(text, marks) {
+			marks += "`"
+		}
+		fmt.Fprintf(w, "%s\n%s\n%s\n\n", marks, text, marks)
+	}
 }
 
 // markdown is the note, with what is wrong in bold type.

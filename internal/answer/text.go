@@ -17,6 +17,10 @@ func writeText(out io.Writer, d *Document) error {
 			fmt.Fprintln(w, string(b))
 		case Lines:
 			fmt.Fprintln(w, string(b))
+		case File:
+			if _, err := io.WriteString(out, b.Text); err != nil { // its lines are not ours to fold
+				return err
+			}
 		case Section:
 			fmt.Fprintf(w, "\n%s\n", b.Name)
 		case Note:

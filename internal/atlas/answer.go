@@ -316,13 +316,11 @@ func (q *Request) document(list []surveyed) *answer.Document {
 
 // electorsOf adds a row for each elector: in how many graphs it serves, flaps, and never serves.
 func electorsOf(d *answer.Document, list []surveyed) {
-	columns := []answer.Column{{Name: "elector", Kind: answer.Words}, {Name: "processes", Kind: answer.Count},
-		{Name: "graphs", Kind: answer.Count}}
+	line := "elector processes:count graphs:count"
 	for _, class := range Classes {
-		columns = append(columns, answer.Column{Name: class.Name, Kind: answer.Count})
+		line += " " + class.Name + ":count"
 	}
-	t := d.Table("electors", append(columns, answer.Column{Name: "time_out_ms", Head: "time-out",
-		Kind: answer.Number, Unit: "ms"})...)
+	t := d.Table("electors", answer.Columns(answer.Everybody, line+" time_out_ms:number:time-out:ms")...)
 	for i := range list {
 		x := &list[i]
 		row := []answer.Value{x.Label, x.plan.Nodes, len(x.Entries)}
@@ -336,19 +334,13 @@ func electorsOf(d *answer.Document, list []surveyed) {
 
 // graphsOf adds a row for each elector in each graph, for programs.
 func graphsOf(d *answer.Document, list []surveyed) {
-	number := func(name string) answer.Column {
-		return answer.Column{Name: name, Kind: answer.Number, Digits: 6}
+	t := d.Table("graphs", append(answer.Columns(answer.Everybody, "elector graph name "+
+		"quorum_connected:flag class share:number share_least:number share_most:number seeds:count "+
+		"seeds_serve:count seeds_never:count longest_outage:number"),
+		answer.Columns(answer.Nested, "shares:list")...)...) // the last by seed
+	for i := range t.Columns {
+		t.Columns[i].Digits = 6 // of numbers
 	}
-	t := d.Table("graphs",
-		answer.Column{Name: "elector", Kind: answer.Words}, answer.Column{Name: "graph", Kind: answer.Words},
-		answer.Column{Name: "name", Kind: answer.Words},
-		answer.Column{Name: "quorum_connected", Kind: answer.Flag},
-		answer.Column{Name: "class", Kind: answer.Words},
-		number("share"), number("share_least"), number("share_most"),
-		answer.Column{Name: "seeds", Kind: answer.Count},
-		answer.Column{Name: "seeds_serve", Kind: answer.Count},
-		answer.Column{Name: "seeds_never", Kind: answer.Count}, number("longest_outage"),
-		answer.Column{Name: "shares", Kind: answer.List, Only: answer.Nested}) // by seed
 	t.Only, t.Main = answer.Programs, true
 	for i := range list {
 		x := &list[i]
@@ -370,11 +362,10 @@ func (q *Request) told(list []surveyed) (t *answer.Table, more bool) {
 	if alone {
 		several, spread = spread, several
 	}
-	t = &answer.Table{Name: "told", Only: answer.People, Columns: []answer.Column{
-		{Name: "graph", Kind: answer.Words}, {Name: "elector", Kind: answer.Words, Only: several},
-		{Name: "class", Kind: answer.Words}, {Name: "share", Kind: answer.Number},
-		{Name: "from", Kind: answer.Number, Only: spread}, {Name: "to", Kind: answer.Number, Only: spread},
-		{Name: "outage", Kind: answer.Number}}}
+	t = &answer.Table{Name: "told", Only: answer.People, Columns: slices.Concat(
+		answer.Columns(answer.Everybody, "graph"), answer.Columns(several, "elector"),
+		answer.Columns(answer.Everybody, "class share:number"),
+		answer.Columns(spread, "from:number to:number"), answer.Columns(answer.Everybody, "outage:number"))}
 	for i := range list {
 		x := &list[i]
 		for k := range x.Entries {

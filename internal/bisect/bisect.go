@@ -10,7 +10,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/commits"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/diff"
 	"github.com/conclave-bench/conclave/internal/replay"
@@ -81,7 +80,7 @@ func (q *Question) Cause(ctx context.Context) (c *Cause, err error) {
 		return nil, answer.Mistaken("%s and %s are the same commit, %s", q.Good, q.Bad, c.from.Title())
 	}
 	if _, err := repo.Bases(ctx, c.from, c.to); err != nil {
-		return nil, WrongWay(err)
+		return nil, err
 	}
 	if dirty, err := repo.Uncommitted(ctx); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (q *Question) Cause(ctx context.Context) (c *Cause, err error) {
 			return c.test(ctx, commit, left)
 		}})
 	if err != nil {
-		return nil, WrongWay(err)
+		return nil, err
 	}
 	before := good // unless there is a nearer one
 	if c.found.Before != nil {
@@ -198,14 +197,6 @@ func Commit(ctx context.Context, repo *commits.Repo, what, name string) (*commit
 	return c, err
 }
 
-// WrongWay makes a mistake on the command line of an error that says where nothing can be found.
-func WrongWay(err error) error {
-	if errors.As(err, new(*commits.DirectionError)) {
-		return answer.Mistaken("%v", err)
-	}
-	return err
-}
-
 // changed says whether a trial is another, in what the Question is about. A figure that follows from
 // the same events by another rule is no other trial.
 func (q *Question) changed(a, b *replay.Side) bool {
@@ -227,7 +218,7 @@ func inWords(v *float64) string {
 	if v == nil {
 		return "none"
 	}
-	return compare.Number(*v)
+	return console.Number(*v)
 }
 
 // Answer is the cause, with so many events of each side behind the parting.
@@ -250,12 +241,12 @@ func (c *Cause) Answer(events int) *answer.Document {
 		d.Say(fmt.Sprintf("the first commit that changed %s:", what))
 	}
 	c.candidates(d)
-	skipped := list(d, "skipped", answer.Column{Name: "reason", Kind: answer.Words})
+	skipped := list(d, "skipped", "reason")
 	for _, skip := range c.skipped {
 		d.Say(fmt.Sprintf("skipped %s: %s", skip.Title(), Brief(skip.Reason)))
 		row(skipped, skip.Commit, skip.Reason)
 	}
-	ends := list(d, "ends", answer.Column{Name: "end", Kind: answer.Words})
+	ends := list(d, "ends", "end")
 	row(ends, c.from, "good")
 	row(ends, c.to, "bad")
 	d.Add(answer.Lines(""))
@@ -265,7 +256,7 @@ func (c *Cause) Answer(events int) *answer.Document {
 
 // candidates adds the commits of which one changed the trial, the oldest first.
 func (c *Cause) candidates(d *answer.Document) {
-	t := list(d, "candidates")
+	t := list(d, "candidates", "")
 	if c.found == nil {
 		return
 	}
@@ -285,13 +276,9 @@ func (c *Cause) candidates(d *answer.Document) {
 		{Name: "commits_tried", Value: c.tried}})
 }
 
-// list adds a table of commits for programs, with more columns behind.
-func list(d *answer.Document, name string, more ...answer.Column) *answer.Table {
-	var columns []answer.Column
-	for _, name := range []string{"commit", "author", "date", "subject"} {
-		columns = append(columns, answer.Column{Name: name, Kind: answer.Words})
-	}
-	t := d.Table(name, append(columns, more...)...)
+// list adds a table of commits for programs, with one more column behind.
+func list(d *answer.Document, name, more string) *answer.Table {
+	t := d.Table(name, answer.Columns(answer.Everybody, "commit author date subject "+more)...)
 	t.Only = answer.Programs
 	return t
 }

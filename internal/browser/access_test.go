@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 )
 
 // TestReport_Digits: the page shows a median digit by digit as the command does.
@@ -23,7 +23,7 @@ func TestReport_Digits(t *testing.T) {
 	b := open(t, page(t, map[string]string{"elections": elections}))
 	for _, v := range []float64{0, 1, 0.5, 2024.5, 2025.5, 7650.5, 0.0625, 0.1875, 12.345, 12.125, 12.375, 999.95, 9.9996,
 		0.0004, 0.0005, 0.00049, 1e-9, 99999.5, 12345678, 3e8 + 0.5, -2024.5, -0.0001, 1.5e15, 1.23456e18} {
-		b.want(`digits(`+strconv.FormatFloat(v, 'g', -1, 64)+`)`, compare.Number(v))
+		b.want(`digits(`+strconv.FormatFloat(v, 'g', -1, 64)+`)`, console.Number(v))
 	}
 }
 

@@ -253,6 +253,20 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page stays %s", after)
 		}
 	})
+	t.Run("point", func(t *testing.T) { // the mouse is told what a point is, and the other lines are faint
+		b := &tab{t, b.ctx}
+		b.want(`(() => {
+			const chart = document.querySelectorAll("#figures .chart")[1].querySelector(".plot"), tip = document.getElementById("tip");
+			const hit = instances.get(chart).hits.find(h => h.group), r = chart.firstChild.getBoundingClientRect();
+			const point = (type, x) => chart.dispatchEvent(new PointerEvent(type, { clientX: r.left + x, clientY: r.top + hit.y }));
+			const seen = [tip.hidden];
+			point("pointermove", hit.x + 3);
+			seen.push(tip.hidden, tip.textContent.includes("median") && tip.textContent.includes("n 6"),
+				chart.querySelectorAll("[data-series][opacity]").length === chart.querySelectorAll("[data-series]").length - 1);
+			point("pointerleave", 0);
+			return seen.concat(tip.hidden, chart.querySelectorAll("[data-series][opacity]").length).join();
+		})()`, "true,false,true,true,true,0")
+	})
 	t.Run("faults", func(t *testing.T) {
 		b := &tab{t, b.ctx}
 		b.want(`[...document.querySelectorAll("[data-chart=faults] h3")].map(h => h.textContent.split(":")[0]).join()`,

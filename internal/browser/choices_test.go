@@ -148,8 +148,7 @@ func TestReport_Save(t *testing.T) {
 	}
 	titles := b.strings(`figures.filter(f => f.body.querySelector(".plot")).map(f => [f.head.textContent,
 		...[...f.body.querySelectorAll(".legend button")].map(e => e.textContent),
-		...[...f.body.querySelectorAll(".plot")].flatMap(e => { const o = instances.get(e).getOption();
-			return [...o.xAxis, ...o.yAxis].map(a => a.name).filter(Boolean); })].join("\n"))`)
+		...[...f.body.querySelectorAll(".plot")].flatMap(e => instances.get(e).titles)].join("\n"))`)
 	if len(pictures) < 6 || len(pictures) != len(titles) {
 		t.Fatalf("%d pictures of %d charts", len(pictures), len(titles))
 	}

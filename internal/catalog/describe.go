@@ -41,7 +41,7 @@ func Describe(a *algo.Algorithm) *answer.Document {
 	if spec.Breaks != "" {
 		more = fmt.Sprintf("Beyond that\n%s\n\n", console.Wrap(spec.Breaks, 2))
 	}
-	d.Say(more + "Promises\n  " + strings.Join(promises(a), "\n  "))
+	d.Say(more + "Promises\n  " + strings.Join(Promises(a), "\n  "))
 	addClaims(d, spec.Claims)
 	addParams(d, a)
 	addSets(d, spec.Sets)
@@ -59,7 +59,7 @@ func facts(a *algo.Algorithm) answer.Facts {
 		{Name: "messages", Value: kinds(s.Messages)}, {Name: "auxiliary_messages", Value: kinds(s.Auxiliary)},
 		{Name: "token", Value: s.Token}, {Name: "perpetual", Value: s.Perpetual},
 		{Name: "periods", Value: periods(s)}, {Name: "breaks", Value: s.Breaks},
-		{Name: "promises", Value: promises(a)},
+		{Name: "promises", Value: Promises(a)},
 		{Name: "defaults_for_nodes", Value: shownNodes},
 		{Name: "defaults_for_latency", Value: shownLatency.String()}}
 	if a.Problem == algo.MutualExclusion {
@@ -294,7 +294,8 @@ func yes(b bool) string {
 	return "no"
 }
 
-func promises(a *algo.Algorithm) []string {
+// Promises are what an algorithm promises, a sentence each, with the defaults of its parameters.
+func Promises(a *algo.Algorithm) []string {
 	p := &a.Spec.Promises
 	out := []string{a.Spec.Admits.Text()}
 	if a.Problem == algo.Election {

@@ -1,14 +1,11 @@
 package chart
 
 import (
-	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -164,39 +161,6 @@ func TestLength(t *testing.T) {
 		got, err := Length(text)
 		if (err != nil) != (want < 0) || want >= 0 && got != want {
 			t.Errorf("%q is %v, %v", text, got, err)
-		}
-	}
-}
-
-// TestCut: a cut font has the outlines that are used, and what they are composed of, and no
-// others.
-func TestCut(t *testing.T) {
-	t.Parallel()
-	s := newSubset(font.DefaultCache.Lookup(sans(8), 8))
-	s.encode("ä")
-	var source bytes.Buffer
-	if _, err := s.face.Face.WriteSourceTo(nil, &source); err != nil {
-		t.Fatal(err)
-	}
-	whole := tablesOf(source.Bytes())
-	want := map[int]bool{0: true}
-	for g := range s.runes {
-		want[int(g)] = true
-		parts := whole.parts(int(g))
-		if len(parts) != 2 {
-			t.Fatalf("ä has the parts %v, want an a and two dots", parts)
-		}
-		want[parts[0]], want[parts[1]] = true, true
-	}
-	var used []uint16
-	for g := range s.runes {
-		used = append(used, g)
-	}
-	cut := tablesOf(whole.cut(used))
-	for g := range int(binary.BigEndian.Uint16(whole["maxp"][4:])) {
-		got := cut.glyph(g)
-		if !want[g] && len(got) > 0 || want[g] && !bytes.HasPrefix(got, whole.glyph(g)) {
-			t.Errorf("glyph %d: %d bytes, want %v", g, len(got), want[g])
 		}
 	}
 }

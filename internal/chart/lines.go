@@ -184,19 +184,20 @@ func Dodge(k, n int) float64 {
 
 // mark adds a point that stands at a place of an axis of names, and what is claimed there.
 func (s *Scale) mark(p *Pane, l *Line, q Point, at float64) (claimed bool) {
-	m := &mark{Point: q, at: at, look: LookOf(l.Level), sideways: s.Sideways}
+	c := &course{points: []Point{q}, look: LookOf(l.Level), alone: true, sideways: s.Sideways}
+	c.points[0].X = at
 	if Finite(q.Low) {
-		m.Low, m.High = s.inside(q.Low, s.Y.Min), s.inside(q.High, s.Y.Max)
+		c.points[0].Low, c.points[0].High = s.inside(q.Low, s.Y.Min), s.inside(q.High, s.Y.Max)
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.Claims)) {
 		for _, xy := range l.Claims[key] {
 			if xy.X == q.X && xy.Y >= s.Y.Min && xy.Y <= s.Y.Max {
-				m.claims = append(m.claims, xy.Y)
+				c.claims = append(c.claims, xy.Y)
 			}
 		}
 	}
-	p.Drawn = append(p.Drawn, m)
-	return len(m.claims) > 0
+	p.Drawn = append(p.Drawn, c)
+	return len(c.claims) > 0
 }
 
 // inside keeps y on the axis: an end that is not known goes to the end of the axis.
@@ -251,25 +252,42 @@ func (l *Line) draw(p *Pane, s *Scale, shift vg.Length) (claimed bool) {
 		claimed = true
 		p.Drawn = append(p.Drawn, &plotter.Line{XYs: xys, LineStyle: look.claim()})
 	}
-	p.Drawn = append(p.Drawn, &course{l.Points, look, shift})
+	p.Drawn = append(p.Drawn, &course{points: l.Points, look: look, shift: shift})
 	return claimed
 }
 
-// A course is a line through points, with their marks, shifted.
+// A course is a line through points, with their marks, shifted; or points that stand alone on an axis
+// of names, each with its interval and with what is claimed there.
 type course struct {
-	points []Point
-	look   Look
-	shift  vg.Length
+	points          []Point
+	claims          []float64
+	look            Look
+	shift           vg.Length
+	alone, sideways bool
 }
 
 // Plot implements plot.Plotter.
 func (l *course) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
+	along, values := p.Transforms(&c)
+	point := func(x, y vg.Length) vg.Point { return vg.Point{X: x, Y: y} }
+	if l.sideways {
+		along, values = values, along
+		point = func(x, y vg.Length) vg.Point { return vg.Point{X: y, Y: x} }
+	}
 	var at []vg.Point
 	for _, q := range l.points {
-		at = append(at, vg.Point{X: tx(q.X) + l.shift, Y: ty(q.Y)})
+		x := along(q.X) + l.shift
+		for _, v := range l.claims {
+			c.StrokeLines(l.look.claim(), []vg.Point{point(x-5, values(v)), point(x+5, values(v))})
+		}
+		if l.alone && Finite(q.Low) {
+			strokeInterval(c, l.look, x, values(q.Low), values(q.High), l.sideways)
+		}
+		at = append(at, point(x, values(q.Y)))
 	}
-	c.StrokeLines(l.look.Line(), c.ClipLinesXY(at)...)
+	if !l.alone {
+		c.StrokeLines(l.look.Line(), c.ClipLinesXY(at)...)
+	}
 	for i, q := range l.points {
 		q.draw(c, at[i], l.look)
 	}
@@ -308,35 +326,4 @@ func strokeInterval(c draw.Canvas, l Look, at, low, high vg.Length, sideways boo
 		}
 		c.StrokeLine2(s, end[0], end[1], end[2], end[3])
 	}
-}
-
-// A mark is a point at a place of an axis of names, with its interval and its claims.
-type mark struct {
-	Point
-	at       float64
-	claims   []float64
-	look     Look
-	sideways bool
-}
-
-// Plot implements plot.Plotter.
-func (m *mark) Plot(c draw.Canvas, p *plot.Plot) {
-	names, values := p.Transforms(&c)
-	if m.sideways {
-		values, names = names, values
-	}
-	point := func(at, v vg.Length) vg.Point {
-		if m.sideways {
-			at, v = v, at
-		}
-		return vg.Point{X: at, Y: v}
-	}
-	at := names(m.at)
-	for _, v := range m.claims {
-		c.StrokeLines(m.look.claim(), []vg.Point{point(at-5, values(v)), point(at+5, values(v))})
-	}
-	if Finite(m.Low) {
-		strokeInterval(c, m.look, at, values(m.Low), values(m.High), m.sideways)
-	}
-	m.draw(c, point(at, values(m.Y)), m.look)
 }

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"bytes"
-	"compress/zlib"
 	"fmt"
 	"image"
 	"image/color"
@@ -10,7 +9,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 )
@@ -19,24 +20,31 @@ import (
 // them, knows no signs but those of Windows, and writes the time into the file. This one has
 // the glyphs that it uses, and text that can be searched and copied.
 type pdf struct {
+	*fpdf.Fpdf
 	width, height vg.Length
-	content       bytes.Buffer
-	fonts         []*subset
+	fonts         []string
 	line          []vg.Length // widths of lines: the current one, behind those to come back to
 }
 
 func newPDF(w, h vg.Length) *pdf {
-	p := &pdf{width: w, height: h, line: make([]vg.Length, 1)}
+	size := fpdf.SizeType{Wd: w.Points(), Ht: h.Points()}
+	p := &pdf{fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: size}), w, h, nil, make([]vg.Length, 1)}
+	p.SetCatalogSort(true) // the same file for the same chart
+	p.SetCreationDate(time.Unix(0, 0).UTC())
+	p.SetModificationDate(time.Unix(0, 0).UTC())
+	p.SetAutoPageBreak(false, 0)
+	p.AddPage()
 	vg.Initialize(p)
 	return p
 }
 
 // op writes an operator behind its operands.
 func (p *pdf) op(operator string, operands ...float64) {
+	text := ""
 	for _, v := range operands {
-		p.content.WriteString(decimal(v) + " ")
+		text += decimal(v) + " "
 	}
-	p.content.WriteString(operator + "\n")
+	p.RawWriteStr(text + operator)
 }
 
 // decimal is v as PDF has numbers: without an exponent.
@@ -57,12 +65,11 @@ func (p *pdf) SetLineWidth(w vg.Length) {
 }
 
 func (p *pdf) SetLineDash(dashes []vg.Length, offset vg.Length) {
-	p.content.WriteString("[ ")
+	text := "[ "
 	for _, d := range dashes {
-		p.content.WriteString(decimal(d.Points()) + " ")
+		text += decimal(d.Points()) + " "
 	}
-	p.content.WriteString("] ")
-	p.op("d", offset.Points())
+	p.RawWriteStr(text + "] " + decimal(offset.Points()) + " d")
 }
 
 func (p *pdf) SetColor(c color.Color) {
@@ -77,7 +84,7 @@ func (p *pdf) SetColor(c color.Color) {
 
 func (p *pdf) Rotate(angle float64) {
 	sin, cos := math.Sincos(angle)
-	p.content.WriteString(fmt.Sprintf("%.6f %.6f %.6f %.6f 0 0 cm\n", cos, sin, -sin, cos))
+	p.RawWriteStr(fmt.Sprintf("%.6f %.6f %.6f %.6f 0 0 cm", cos, sin, -sin, cos))
 }
 
 func (p *pdf) Translate(to vg.Point) { p.op("cm", 1, 0, 0, 1, to.X.Points(), to.Y.Points()) }
@@ -112,10 +119,11 @@ func (p *pdf) DrawImage(vg.Rectangle, image.Image) { panic("figure: an image in 
 func (p *pdf) path(path vg.Path) {
 	at := vg.Point{}
 	to := func(operator string, points ...vg.Point) {
+		var v []float64
 		for _, q := range points {
-			p.content.WriteString(decimal(q.X.Points()) + " " + decimal(q.Y.Points()) + " ")
+			v = append(v, q.X.Points(), q.Y.Points())
 		}
-		p.content.WriteString(operator + "\n")
+		p.op(operator, v...)
 		at = points[len(points)-1]
 	}
 	for _, c := range path {
@@ -154,47 +162,29 @@ func (p *pdf) path(path vg.Path) {
 func toward(a, b vg.Point) vg.Point { return a.Add(b.Sub(a).Scale(2. / 3)) }
 
 func (p *pdf) FillString(f font.Face, at vg.Point, text string) {
-	i := slices.IndexFunc(p.fonts, func(s *subset) bool { return s.face.Face == f.Face })
-	if i < 0 {
-		i, p.fonts = len(p.fonts), append(p.fonts, newSubset(f))
+	name := string(f.Font.Typeface) + string(f.Font.Variant)
+	if !slices.Contains(p.fonts, name) {
+		var source bytes.Buffer
+		if _, err := f.Face.WriteSourceTo(nil, &source); err != nil {
+			panic(err)
+		}
+		p.AddUTF8FontFromBytes(name, "", source.Bytes())
+		p.fonts = append(p.fonts, name)
 	}
-	fmt.Fprintf(&p.content, "BT /F%d %s Tf %s %s Td <%s> Tj ET\n", i, decimal(f.Font.Size.Points()),
-		decimal(at.X.Points()), decimal(at.Y.Points()), p.fonts[i].encode(text))
+	p.SetFont(name, "", f.Font.Size.Points())
+	p.Text(at.X.Points(), (p.height - at.Y).Points(), strings.Map(func(r rune) rune {
+		if i, err := f.Face.GlyphIndex(nil, r); err != nil || i == 0 {
+			return '?' // the font has no such sign
+		}
+		return r
+	}, text))
 }
 
 // WriteTo writes the file.
 func (p *pdf) WriteTo(w io.Writer) (int64, error) {
-	const catalog, pages, page, content, rest = 1, 2, 3, 4, 5
-	objects := []string{catalog: "<</Type/Catalog/Pages 2 0 R>>",
-		pages: "<</Type/Pages/Kids[3 0 R]/Count 1>>", content: stream("", p.content.Bytes())}
-	fonts := ""
-	for i, s := range p.fonts {
-		first := rest + i*partsOfFont
-		fonts += fmt.Sprintf("/F%d %d 0 R", i, first)
-		objects = append(objects, s.objects(first)...)
-	}
-	objects[page] = fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 %s %s]/Contents 4 0 R"+
-		"/Resources<</Font<<%s>>>>>>",
-		decimal(p.width.Points()), decimal(p.height.Points()), fonts)
-	var b, xref bytes.Buffer
-	b.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
-	fmt.Fprintf(&xref, "xref\n0 %d\n0000000000 65535 f \n", len(objects))
-	for i, o := range objects[1:] {
-		fmt.Fprintf(&xref, "%010d 00000 n \n", b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
-	}
-	start := b.Len()
-	b.Write(xref.Bytes())
-	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(objects), start)
-	return b.WriteTo(w)
-}
-
-// stream is an object with compressed data; entries are what its dictionary has besides.
-func stream(entries string, data []byte) string {
 	var b bytes.Buffer
-	z := zlib.NewWriter(&b)
-	_, _ = z.Write(data) // into memory: it cannot fail
-	_ = z.Close()
-	return fmt.Sprintf("<<%s/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream", entries, b.Len(),
-		b.Bytes())
+	if err := p.Output(&b); err != nil {
+		return 0, err
+	}
+	return b.WriteTo(w)
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 
@@ -9,6 +10,13 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+)
+
+// Marks of a page.
+const (
+	circle   = "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z"
+	box      = "m-3.2 -3.2h6.4v6.4h-6.4z"
+	triangle = "m0 -4.4l4.2 7.2h-8.4z"
 )
 
 // The palette of Okabe and Ito, without its yellow. What a colour tells, a marker and dashes tell
@@ -22,12 +30,17 @@ var (
 	}
 	// Filled marks and hollow ones take turns: of two that lie on each other both can be seen.
 	marks = []struct {
-		draw.GlyphDrawer
-		tex string // what TikZ calls it
+		draw.GlyphDrawer `json:"-"`
+
+		tex    string // what TikZ calls it
+		Path   string `json:"path"` // on a page: from its middle, in pixels
+		Hollow bool   `json:"hollow,omitempty"`
 	}{
-		{draw.CircleGlyph{}, "*"}, {draw.SquareGlyph{}, "square"}, {draw.PyramidGlyph{}, "triangle*"},
-		{draw.RingGlyph{}, "o"}, {draw.BoxGlyph{}, "square*"}, {draw.TriangleGlyph{}, "triangle"},
-		{draw.CrossGlyph{}, "x"}, {draw.PlusGlyph{}, "+"},
+		{draw.CircleGlyph{}, "*", circle, false}, {draw.SquareGlyph{}, "square", box, true},
+		{draw.PyramidGlyph{}, "triangle*", triangle, false}, {draw.RingGlyph{}, "o", circle, true},
+		{draw.BoxGlyph{}, "square*", box, false}, {draw.TriangleGlyph{}, "triangle", triangle, true},
+		{draw.CrossGlyph{}, "x", "m-3.2 -3.2l6.4 6.4m0 -6.4l-6.4 6.4", true},
+		{draw.PlusGlyph{}, "+", "m-4 0h8m-4 -4v8", true},
 	}
 	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
@@ -51,6 +64,22 @@ type Look struct {
 // LookOf is the look of the label of that number.
 func LookOf(label int) Look {
 	return Look{palette[label%len(palette)], marks[label%len(marks)].GlyphDrawer, dashes[label%len(dashes)]}
+}
+
+// Looks are all of them for a page, which draws in pixels.
+func Looks() any {
+	colors, long := []string{}, [][]float64{}
+	for _, c := range palette {
+		colors = append(colors, fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B))
+	}
+	for _, dash := range dashes {
+		pixels := []float64{}
+		for _, d := range dash {
+			pixels = append(pixels, 1.6*float64(d))
+		}
+		long = append(long, pixels)
+	}
+	return map[string]any{"colors": colors, "marks": marks, "dashes": long}
 }
 
 // Line is the style of its lines.

@@ -72,7 +72,7 @@ func (m *matching) onMachines(ignore []string) error {
 				both := on(*c, func(t *results.Trial) bool { return slices.Contains(p.machines, t.Host) })
 				for _, t := range (*c).Trials {
 					if !slices.Contains(p.machines, t.Host) {
-						left[[]string{"BASE", "NEW"}[side]+" on "+t.Host]++
+						left[sides[side]+" on "+t.Host]++
 					}
 				}
 				*c = both
@@ -80,6 +80,10 @@ func (m *matching) onMachines(ignore []string) error {
 			machines = append(machines, p.machines...)
 			empty = empty || len(p.machines) == 0
 		}
+		if len(p.machines) > 0 {
+			p.same = trialPairs(p.base, p.new)
+		}
+		p.lucky = luckyPairs(p.base, p.new)
 		m.compared = append(m.compared, p)
 	}
 	slices.Sort(machines)
@@ -125,12 +129,14 @@ func anywhere(c *results.Cell) *results.Cell {
 
 // units are what the row compares of one of its cells, see Row.
 func (row *Row) units(c *results.Cell) (out [][]float64) {
-	machines := row.cells.machines
-	if len(machines) == 0 {
-		machines = []string{""}
+	parts := []*results.Cell{c}
+	if machines := row.cells.machines; len(machines) > 0 {
+		parts = nil
+		for _, host := range machines {
+			parts = append(parts, on(c, func(t *results.Trial) bool { return t.Host == host }))
+		}
 	}
-	for _, host := range machines {
-		part := on(c, func(t *results.Trial) bool { return t.Host == host || len(row.cells.machines) == 0 })
+	for _, part := range parts {
 		if row.rounds {
 			out = append(out, centers(part.ByStart(row.Metric)))
 		} else {
@@ -157,7 +163,7 @@ func (r *Report) uneven() {
 			}
 			p[i] = stats.PairedInteraction(differences, bootstrapSeed)
 		} else {
-			p[i] = stats.Interaction(row.base, row.new, bootstrapSeed)
+			p[i] = stats.Interaction(row.units(row.cells.base), row.units(row.cells.new), bootstrapSeed)
 		}
 	}
 	for i, adjusted := range stats.Holm(p) {
@@ -181,16 +187,17 @@ func (p *Pairing) on(host string) (out []float64) {
 
 // byMachine finds what changed on each machine, by the row's own test.
 func (row *Row) byMachine() {
+	base, new := row.units(row.cells.base), row.units(row.cells.new)
 	for i, host := range row.cells.machines {
 		here := func(t *results.Trial) bool { return t.Host == host }
 		a, b := on(row.cells.base, here), on(row.cells.new, here)
 		c := MachineChange{Host: host}
 		change := stats.Change{}
 		if row.Paired != nil {
-			p := row.pairs(a, b)
+			p := row.pairs(a, b, luckyPairs(a, b))
 			c.Base, c.New, c.P, change = p.N, p.N, p.P, p.Change
 		} else {
-			x, y := row.base[i:i+1], row.new[i:i+1]
+			x, y := base[i:i+1], new[i:i+1]
 			s := stats.Stratify(x, y, stats.Confidence)
 			c.Base, c.New, c.P, change = len(x[0]), len(y[0]), s.P, s.Change
 		}

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -78,31 +79,24 @@ const (
 	NoTest       Test = "" // nothing to test: equal in every trial, or nothing to compare with
 )
 
-// Tests are those that a row can be compared by.
+// Tests are those that a row can be compared by, the usual ones first.
 func Tests() []Test { return []Test{Pairs, Ranks, RoundPairs, RoundRanks, MachineRanks, Exact} }
 
-// String says what the test compares.
-func (t Test) String() string {
-	switch t {
-	case Exact:
-		return "counts of simulations with equal seeds, in the mean; n: trials that differ"
-	case Pairs:
-		return "trials of equal seeds, by the signs of their differences (signed ranks); " +
-			"change: the median of theirs (Hodges-Lehmann); n: pairs that differ"
-	case RoundPairs:
-		return "rounds, each by the centre of its trials of equal seeds, by the signs of their differences " +
-			"(signed ranks); change: the median of theirs (Hodges-Lehmann); n: rounds that differ"
-	case RoundRanks:
-		return "rounds, each by the median of its trials, by their ranks (Mann-Whitney); change: that of " +
-			"the medians of all trials"
-	case MachineRanks:
-		return "trials (of several rounds: medians of rounds) without partners, by their ranks within each " +
-			"machine (van Elteren); change: the median of the quotients within machines (Hodges-Lehmann)"
-	case Ranks:
-		return "trials without partners, by their ranks (Mann-Whitney); change: that of the medians"
-	}
-	return "nothing to test"
+var testWords = map[Test]string{
+	Exact: "counts of simulations with equal seeds, in the mean; n: trials that differ",
+	Pairs: "trials of equal seeds, by the signs of their differences (signed ranks); " +
+		"change: the median of theirs (Hodges-Lehmann); n: pairs that differ",
+	RoundPairs: "rounds, each by the centre of its trials of equal seeds, by the signs of their " +
+		"differences (signed ranks); change: the median of theirs (Hodges-Lehmann); n: rounds that differ",
+	Ranks: "trials without partners, by their ranks (Mann-Whitney); change: that of the medians",
+	RoundRanks: "rounds, each by the median of its trials, by their ranks (Mann-Whitney); change: that of " +
+		"the medians of all trials",
+	MachineRanks: "trials (of several rounds: medians of rounds) without partners, by their ranks within " +
+		"each machine (van Elteren); change: the median of the quotients within machines (Hodges-Lehmann)",
 }
+
+// String says what the test compares.
+func (t Test) String() string { return cmp.Or(testWords[t], "nothing to test") }
 
 // A Verdict is what one comparison came to.
 type Verdict string
@@ -193,6 +187,9 @@ func (r *Report) Findings() (out []string) {
 // Title names the row's cell.
 func (r *Report) Title(row *Row) string { return view.Name(row.Design, r.Columns) }
 
+// sides are what the command line calls the two runs.
+var sides = [...]string{"BASE", "NEW"}
+
 // A Side is one of the two runs.
 type Side struct {
 	Path, Name string
@@ -236,9 +233,9 @@ type Row struct {
 	cells    pair
 	lucky    bool // most trials have a partner of the same seed
 	rounds   bool // both cells are of several rounds, which are compared in place of trials
-	// What is compared, machine by machine, or as one list where these are no factor: values of trials
-	// or, of rounds, their medians.
-	base, new [][]float64
+	// How many of each side are compared, machine by machine, or at once where these are no factor: values of
+	// trials or, of rounds, their medians.
+	counts [][2]int
 
 	// Machines are what changed on each, where both cells have trials of several; Uneven is the
 	// P of the test that it is the same on all, corrected for the number of rows.
@@ -260,30 +257,18 @@ type Geomean struct {
 
 // Compare compares two runs. The error says why they cannot be compared.
 func Compare(base, new *results.Table, o Options) (*Report, error) {
-	if o.Alpha == 0 {
-		o.Alpha = DefaultAlpha
-	}
 	all, asked := slices.Contains(o.Metrics, AllMetrics), len(o.Metrics) > 0
 	if all {
 		o.Metrics = slices.DeleteFunc(slices.Clone(base.Known()), func(name string) bool {
 			return !slices.Contains(new.Known(), name)
 		})
 	}
-	if err := o.check(base, new); err != nil {
-		return nil, err
-	}
-	switch why, err := o.choose(&base, &new); {
+	m, why, err := o.begin(&base, &new)
+	switch {
 	case err != nil:
 		return nil, err
 	case why != "":
 		return o.nothing(base, new, why), nil
-	}
-	m, err := match(base, new, o.Ignore)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.onMachines(o.Ignore); err != nil {
-		return nil, err
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
@@ -291,9 +276,6 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 		Columns: m.columns(), settings: differences(base, new),
 	}
 	r.lack(m)
-	if err := o.covered(m); err != nil {
-		return nil, err
-	}
 	if r.measure(m, &o, all); r.measured == 0 {
 		return nil, fmt.Errorf("nothing to compare with: no trial of BASE (%s) has a value in the cells "+
 			"that both runs have; a base needs trials with status ok", base.Path)
@@ -312,25 +294,48 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	return r, nil
 }
 
+// begin leaves of both runs what is compared, and matches their cells. Why says in words that this is
+// nothing.
+func (o *Options) begin(base, new **results.Table) (m *matching, why string, err error) {
+	o.Alpha = cmp.Or(o.Alpha, DefaultAlpha)
+	if err := o.check(*base, *new); err != nil {
+		return nil, "", err
+	}
+	if why, err = o.choose(base, new); err != nil || why != "" {
+		return nil, why, err
+	}
+	if m, err = match(*base, *new, o.Ignore); err == nil {
+		err = m.onMachines(o.Ignore)
+	}
+	if err == nil {
+		err = o.covered(m)
+	}
+	return m, "", err
+}
+
 // choose leaves of both runs what Where takes. It says in words that this is nothing, and fails if a run
 // has no trials whatever it takes.
 func (o *Options) choose(base, new **results.Table) (nothing string, err error) {
 	for side, t := range []*results.Table{*base, *new} {
 		if len(t.Trials) == 0 {
-			return "", fmt.Errorf("%s (%s): no trial to compare", []string{"BASE", "NEW"}[side], t.Path)
+			return "", fmt.Errorf("%s (%s): no trial to compare", sides[side], t.Path)
 		}
 	}
 	*base, *new = view.Filter(*base, o.Where), view.Filter(*new, o.Where)
-	empty := func(t *results.Table) bool { return len(t.Trials) == 0 }
-	switch {
-	case empty(*base) && empty(*new):
-		return view.None(o.Where) + ": nothing is compared", nil
-	case empty(*base):
-		return "in BASE " + view.None(o.Where) + ": nothing is compared", nil
-	case empty(*new):
-		return "in NEW " + view.None(o.Where) + ": nothing is compared", nil
+	lacks := ""
+	switch none := [2]bool{len((*base).Trials) == 0, len((*new).Trials) == 0}; none {
+	case [2]bool{}:
+		return "", nil
+	case [2]bool{true, false}:
+		lacks = "in BASE "
+	case [2]bool{false, true}:
+		lacks = "in NEW "
 	}
-	return "", nil
+	nothing = lacks + view.None(o.Where) + ": nothing is compared"
+	if len(o.Conditions) > 0 { // a gate that nothing passes through is not a gate
+		return "", answer.Mistaken("condition %q: %s", o.Conditions[0].text, nothing)
+	}
+	return nothing, nil
 }
 
 // nothing is the report on runs of which one at least has no cells.
@@ -340,7 +345,10 @@ func (o *Options) nothing(base, new *results.Table, why string) *Report {
 		Threshold: o.Threshold, Prove: o.Prove, Columns: m.columns()}
 	r.lack(m)
 	if r.Gated {
-		r.gateCells(m, o)
+		r.gate(m, o)
+	}
+	if r.Prove > 0 && len(r.Open) == 0 {
+		r.Open = []string{why}
 	}
 	return r
 }
@@ -425,7 +433,7 @@ func sideOf(t *results.Table) Side {
 	}
 	for _, trial := range t.Trials {
 		s.Statuses[trial.Status]++
-		if d := trial.DurationMS * float64(time.Millisecond); d > 0 { // not of one that was not run
+		if d := trial.Value(metric.Duration) * float64(time.Millisecond); d > 0 { // it was run
 			s.Took += time.Duration(d)
 		}
 	}
@@ -502,18 +510,22 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
 		return row
 	}
-	if censoredA == censoredB && (slices.Equal(a, b) || censoredA == 0 && constant(a, b)) {
+	if all := slices.Concat(a, b); censoredA == censoredB &&
+		(slices.Equal(a, b) || censoredA == 0 && slices.Min(all) == slices.Max(all)) {
 		row.Verdict, row.Change = Same, 0
-		row.lucky = 2*len(luckyPairs(p.base, p.new)) >= max(len(p.base.Trials), len(p.new.Trials))
+		row.lucky = 2*len(p.lucky) >= max(len(p.base.Trials), len(p.new.Trials))
 		return row
 	}
 	if shorter := shorterLimit(r.settings); shorter < 0 && censoredA > 0 || shorter > 0 && censoredB > 0 {
 		return row
 	}
-	row.base, row.new = row.units(p.base), row.units(p.new)
-	paired := row.pairs(p.base, p.new)
+	base, new := row.units(p.base), row.units(p.new)
+	for i := range base {
+		row.counts = append(row.counts, [2]int{len(base[i]), len(new[i])})
+	}
+	paired := row.pairs(p.base, p.new, p.lucky)
 	if !paired.enough(o.Alpha) {
-		row.byRanks()
+		row.byRanks(base, new)
 		return row
 	}
 	row.Paired, row.P, row.Test = &paired, paired.P, Pairs
@@ -521,25 +533,25 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 		row.Test = RoundPairs
 	}
 	row.Change, row.ChangeLow, row.ChangeHigh = paired.Relative(row.Base.Center)
-	row.Delta = stats.MannWhitney(withCensored(a, censoredA), withCensored(b, censoredB)).Delta
+	row.Delta = stats.MannWhitney(trialsOf(p.base, m.Name), trialsOf(p.new, m.Name)).Delta
 	if len(p.machines) > 1 {
-		row.Delta = stats.Stratify(row.base, row.new, stats.Confidence).Delta
+		row.Delta = stats.Stratify(base, new, stats.Confidence).Delta
 	}
 	return row
 }
 
 // byRanks compares the trials, or the rounds, as if none had a partner.
-func (row *Row) byRanks() {
+func (row *Row) byRanks(base, new [][]float64) {
 	row.Paired = nil
-	if len(row.base) > 1 {
-		s := stats.Stratify(row.base, row.new, stats.Confidence)
+	if len(base) > 1 {
+		s := stats.Stratify(base, new, stats.Confidence)
 		row.Delta, row.P, row.Test, row.strata = s.Delta, s.P, MachineRanks, &s
 		row.Change, row.ChangeLow, row.ChangeHigh = s.Relative(row.Base.Center)
 		return
 	}
 	a, b := trialsOf(row.cells.base, row.Metric), trialsOf(row.cells.new, row.Metric)
 	row.Delta, row.Test = stats.MannWhitney(a, b).Delta, Ranks
-	row.P = stats.MannWhitney(row.base[0], row.new[0]).P
+	row.P = stats.MannWhitney(base[0], new[0]).P
 	row.Change = row.New.Center/row.Base.Center - 1
 	lo, hi := math.NaN(), math.NaN()
 	if row.rounds {
@@ -555,22 +567,7 @@ func (row *Row) byRanks() {
 // trialsOf are the values of the trials of a cell, of which +Inf is larger than all others.
 func trialsOf(c *results.Cell, metric string) []float64 {
 	values, censored := c.Sample(metric)
-	return withCensored(values, censored)
-}
-
-// constant says whether there is one value only, so that there is nothing to test.
-func constant(a, b []float64) bool {
-	differs := func(v float64) bool { return v != a[0] }
-	return !slices.ContainsFunc(a, differs) && !slices.ContainsFunc(b, differs)
-}
-
-// withCensored adds the observations known only to be larger than all others.
-func withCensored(values []float64, censored int) []float64 {
-	all := slices.Clone(values)
-	for range censored {
-		all = append(all, math.Inf(1))
-	}
-	return all
+	return slices.Concat(values, slices.Repeat([]float64{math.Inf(1)}, censored))
 }
 
 // shorterLimit says which run had the shorter time limit: -1 the base, +1 the new

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -26,10 +28,10 @@ func run(transport string, n int, change func(t *results.Trial, nodes int)) *res
 			nodes := int(design[1][0] - '0')
 			trial := results.Trial{
 				Trial: cell*n + r, Cell: cell + 1, Repetition: r, RunOrder: len(t.Trials) + 1, Seed: uint64(r),
-				Status: trace.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1, Messages: 20,
-				Metrics: []metric.Value{metric.Election.Of(30), metric.MessagesPerElection.Of(20)},
-				Kinds:   []trace.MessageCount{{Name: "ELECTION", Sent: 15}, {Name: "COORDINATOR", Sent: 5}},
-			}
+				Status: trace.OK, Attempts: 1, InModel: true,
+				Kinds: []trace.MessageCount{{Name: "ELECTION", Sent: 15}, {Name: "COORDINATOR", Sent: 5}},
+			}.With(metric.Operations.Of(1), metric.Completed.Of(1), metric.Messages.Of(20),
+				metric.Election.Of(30), metric.MessagesPerElection.Of(20))
 			values := []string{"election", "election/" + design[0], design[0], transport, design[1], "complete",
 				"leader-crash", "constant", "2", "0", "0", "0", "7"}
 			for i, name := range t.Design {
@@ -69,11 +71,14 @@ func is(algorithm string, nodes int, t *results.Trial) bool {
 }
 
 // setTime gives the trial an election of ms milliseconds.
-func setTime(t *results.Trial, ms float64) { t.Metrics[0].Value = ms }
+func setTime(t *results.Trial, ms float64) { t.Set(metric.Election.Of(ms)) }
+
+// more adds to a figure.
+func more(t *results.Trial, m *metric.Metric, by float64) { t.Set(m.Of(t.Value(m) + by)) }
 
 func addMessage(t *results.Trial) {
-	t.Messages++
-	t.Metrics[1].Value++
+	more(t, metric.Messages, 1)
+	more(t, metric.MessagesPerElection, 1)
 	t.Kinds = []trace.MessageCount{{Name: "ELECTION", Sent: 16}, {Name: "COORDINATOR", Sent: 5}}
 }
 
@@ -98,12 +103,12 @@ func TestCompare_TheSame(t *testing.T) {
 // TestCompare_OneMessage: one message more in one trial of one cell fails, and the
 // cell and the kind are named.
 func TestCompare_OneMessage(t *testing.T) {
-	more := func(trial *results.Trial, nodes int) {
+	busier := func(trial *results.Trial, nodes int) {
 		if is("raft", 5, trial) && trial.Repetition == 7 {
 			addMessage(trial)
 		}
 	}
-	plain, changed := run("sim", 10, nil), run("sim", 10, more)
+	plain, changed := run("sim", 10, nil), run("sim", 10, busier)
 	r := compared(t, plain, changed, Options{})
 	if got := verdicts(r, "messages"); !reflect.DeepEqual(got, []Verdict{Same, Same, Same, Worse}) {
 		t.Errorf("verdicts %v", got)
@@ -128,9 +133,9 @@ func TestCompare_SameSums(t *testing.T) {
 	moved := run("sim", 10, func(trial *results.Trial, nodes int) {
 		switch {
 		case is("raft", 5, trial) && trial.Repetition == 1:
-			trial.Messages++
+			more(trial, metric.Messages, 1)
 		case is("raft", 5, trial) && trial.Repetition == 2:
-			trial.Messages--
+			more(trial, metric.Messages, -1)
 		case is("bully", 3, trial) && trial.Repetition == 3:
 			trial.Kinds = []trace.MessageCount{{Name: "ELECTION", Sent: 14}, {Name: "COORDINATOR", Sent: 6}}
 		}
@@ -210,7 +215,7 @@ func TestCompare_Times(t *testing.T) {
 func TestCompare_LargerIsBetter(t *testing.T) {
 	share := func(v float64) func(*results.Trial, int) {
 		return func(t *results.Trial, _ int) {
-			t.Metrics = []metric.Value{metric.Availability.Of(v - float64(t.Repetition)/1e4)}
+			t.Set(metric.Availability.Of(v - float64(t.Repetition)/1e4))
 		}
 	}
 	r := compared(t, run("nats", 10, share(0.9)), run("nats", 10, share(0.7)),
@@ -235,7 +240,8 @@ func TestCompare_Timeouts(t *testing.T) {
 	hang := func(trial *results.Trial, nodes int) {
 		setTime(trial, 30+float64(trial.Repetition))
 		if is("raft", 5, trial) && trial.Repetition > 6 {
-			trial.Status, trial.Metrics[0].Value = trace.TimedOut, math.NaN()
+			trial.Status = trace.TimedOut
+			setTime(trial, math.NaN())
 		}
 	}
 	fine := func(trial *results.Trial, _ int) { setTime(trial, 30+float64(trial.Repetition)) }
@@ -407,7 +413,7 @@ func TestCompare_NothingLeft(t *testing.T) {
 		t.Errorf("failures %q, want four as %q", r.Failures, want)
 	}
 	// What is left is compared with its own pairs, not with the mean of others.
-	uneven := func(trial *results.Trial, _ int) { trial.Messages = int64(10 * trial.Repetition) }
+	uneven := func(trial *results.Trial, _ int) { trial.Set(metric.Messages.Of(float64(10 * trial.Repetition))) }
 	r = compared(t, run("sim", 3, uneven), run("sim", 3, func(trial *results.Trial, nodes int) {
 		uneven(trial, nodes)
 		spoiled(trace.TimedOut, 1)(trial, nodes)
@@ -540,7 +546,8 @@ func TestCompare_Hosting(t *testing.T) {
 // TestFalseAlarms compares runs of other seeds that differ by chance alone: uncorrected
 // tests cry wolf no oftener than alpha says, and the gate hardly ever.
 func TestFalseAlarms(t *testing.T) {
-	const pairs = 200
+	t.Parallel()
+	pairs := slowtest.Times(60, 200)
 	level := func(int, string) float64 { return 30 }
 	tests, alarms, failed := 0, 0, 0
 	for i := range pairs {
@@ -561,10 +568,10 @@ func TestFalseAlarms(t *testing.T) {
 			failed++
 		}
 	}
-	if share := float64(alarms) / float64(tests); share > 0.065 { // 3 sigma above 0.05, of 800 tests
+	if share := float64(alarms) / float64(tests); share > 0.05+float64(3*math.Sqrt(0.05*0.95/float64(tests))) {
 		t.Errorf("%d of %d tests are false alarms", alarms, tests)
 	}
-	if failed > pairs/100 {
+	if failed > max(1, pairs/100) {
 		t.Errorf("%d of %d pairs fail", failed, pairs)
 	}
 }
@@ -574,12 +581,12 @@ func TestNumbers(t *testing.T) {
 		0: "0", 0.12345: "0.123", 1.5: "1.5", 12.345: "12.35", 123.45: "123.5", 12345.6: "12346", -0.0001: "0",
 		1e14: "100000000000000", -1e300: "-1e+300",
 	} {
-		if got := Number(v); got != want {
+		if got := console.Number(v); got != want {
 			t.Errorf("Number(%v) = %q, want %q", v, got, want)
 		}
 	}
 	if P(0.0001) != "<0.001" || P(0.001) != "0.001" || P(1) != "1.000" || P(math.NaN()) != "n/a" || Percent(math.Inf(1)) != "from 0" ||
-		Percent(0.1234) != "+12.34%" || Percent(1e300) != "+1e+302%" || Number(math.NaN()) != "n/a" {
+		Percent(0.1234) != "+12.34%" || Percent(1e300) != "+1e+302%" || console.Number(math.NaN()) != "n/a" {
 		t.Error("probabilities or percentages")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -25,7 +26,7 @@ func (r *Report) context(base, new *results.Table) {
 		r.Notes = append(r.Notes, text)
 	}
 	for side, t := range []*results.Table{base, new} {
-		name := []string{"base", "new"}[side]
+		name := strings.ToLower(sides[side])
 		if m := t.Manifest; m != nil && m.Shard != nil {
 			r.Warnings = append(r.Warnings, name+": "+m.Shard.Note())
 		}

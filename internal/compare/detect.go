@@ -50,7 +50,8 @@ func Needs(pilot *results.Table, metrics []*metric.Metric, by, alpha float64, vi
 	for _, c := range pilot.Cells() {
 		for _, m := range metrics {
 			values, censored := c.Sample(m.Name)
-			if len(values)+censored == 0 || m.Better == metric.Neither || zeros(values) && censored == 0 {
+			changes := func(v float64) bool { return v != 0 }
+			if m.Better == metric.Neither || censored == 0 && !slices.ContainsFunc(values, changes) {
 				continue
 			}
 			n := Need{Cell: c, Metric: m, N: len(values), Censored: censored}
@@ -67,15 +68,6 @@ func Needs(pilot *results.Table, metrics []*metric.Metric, by, alpha float64, vi
 		}
 	}
 	return needs, tests
-}
-
-func zeros(values []float64) bool {
-	for _, v := range values {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // plan finds the numbers for a test at level alpha.
@@ -100,7 +92,7 @@ func (n *Need) plan(by, alpha float64, virtual bool) {
 		n.Why = "the pilot has too few values"
 		return
 	}
-	share := exceeding(withCensored(values, censored), factor)
+	share := exceeding(trialsOf(n.Cell, n.Metric.Name), factor)
 	z := stats.NormalQuantile(1-float64(alpha/2)) + stats.NormalQuantile(Power)
 	const most = 1e6
 	ranks := math.Ceil(z * z / (6 * (share - 0.5) * (share - 0.5)))

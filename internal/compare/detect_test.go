@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -46,6 +47,7 @@ func TestNeeds(t *testing.T) {
 // TestNeeds_Power: as many trials as are told find the change in about four of five
 // comparisons.
 func TestNeeds_Power(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rand.NewPCG(3, 3))
 	made := func(n int, factor float64, seeds uint64) *results.Table {
 		all := run("nats", n, func(trial *results.Trial, _ int) {
@@ -60,7 +62,7 @@ func TestNeeds_Power(t *testing.T) {
 	if n < 55 || n > 85 {
 		t.Errorf("%d trials, want about 69", n)
 	}
-	const runs = 100
+	runs := slowtest.Times(50, 100)
 	found := 0
 	for range runs {
 		r := compared(t, made(n, 1, 0), made(n, 1.05, 1000), Options{Metrics: []string{"election_ms"}})
@@ -71,7 +73,7 @@ func TestNeeds_Power(t *testing.T) {
 			found++
 		}
 	}
-	if share := float64(found) / runs; share < 0.66 || share > 0.94 {
+	if share := float64(found) / float64(runs); share < 0.66 || share > 0.94 {
 		t.Errorf("%d trials find it in %.0f %% of comparisons", n, 100*share)
 	}
 }

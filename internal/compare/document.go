@@ -87,6 +87,8 @@ func (r *Report) Document() *answer.Document {
 		d.End(answer.Missed, "fails")
 	case len(r.Open) > 0:
 		d.End(answer.Incomplete, "inconclusive")
+	case len(r.Rows) == 0:
+		d.Verdict = nothingCompared
 	case r.Gated:
 		d.Verdict = "passes"
 	}
@@ -138,7 +140,7 @@ func (r *Report) ended(d *answer.Document) {
 	for i, side := range []*Side{&r.Base, &r.New} {
 		for _, status := range trace.Statuses() {
 			if n := side.Statuses[status]; n > 0 {
-				t.Row([]string{"base", "new"}[i], string(status), n)
+				t.Row(strings.ToLower(sides[i]), string(status), n)
 			}
 		}
 	}

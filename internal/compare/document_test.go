@@ -55,3 +55,31 @@ func TestDocument_JUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestDocument_Nothing: a comparison of nothing says so. It proves nothing, and a condition on it is a
+// mistake.
+func TestDocument_Nothing(t *testing.T) {
+	t.Parallel()
+	base, where := run("sim", 6, nil), metric.Where{{Name: "transport", Value: "nats"}}
+	for verdict, o := range map[string]Options{"nothing to compare": {}, "inconclusive": {Prove: 0.05}} {
+		o.Where = where
+		d := compared(t, base, base, o).Document()
+		text := written(t, d, "text")
+		if d.Verdict != verdict || d.Exit != map[bool]int{true: 5}[o.Prove > 0] ||
+			!strings.Contains(text, ": no trials\n") || !strings.Contains(text, "\nnothing to compare") ||
+			strings.Contains(text, "passes") {
+			t.Errorf("%s: exit %d, %s:\n%s", verdict, d.Exit, d.Verdict, text)
+		}
+	}
+	o := Options{Where: where, Conditions: condition(t, "messages > 5%")}
+	if _, err := Compare(base, base, o); answer.ExitOf(err) != answer.Usage {
+		t.Errorf("a condition on nothing: %v", err)
+	}
+	r, err := CompareTails(base, base, "p95", Options{Where: where})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := written(t, r.Document(), "text"); !strings.Contains(text, "\nnothing to compare\nnote: no cell") {
+		t.Errorf("over operations:\n%s", text)
+	}
+}

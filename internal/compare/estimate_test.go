@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -47,7 +48,7 @@ func TestEstimate(t *testing.T) {
 		0: "0", 0.0125: "0.013", 1: "1", 28.07: "28.07", 38.1: "38.1", 104.24: "104.2", 1511: "1511",
 		12345.6: "12346", -3.25: "-3.25", 99999999: "99999999",
 	} {
-		if got := Number(v); got != want {
+		if got := console.Number(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}
 	}

@@ -24,8 +24,7 @@ func sameLuck(p pair) bool {
 			return false
 		}
 	}
-	pairs := trialPairs(p)
-	return len(pairs) > 0 && !slices.ContainsFunc(pairs, func(t [2]*results.Trial) bool {
+	return len(p.same) > 0 && !slices.ContainsFunc(p.same, func(t [2]*results.Trial) bool {
 		return t[0].Seed != t[1].Seed
 	})
 }
@@ -44,13 +43,12 @@ func (r *Report) exact(p pair, o *Options) bool {
 }
 
 // trialPairs are the trials of one repetition each.
-func trialPairs(p pair) [][2]*results.Trial {
+func trialPairs(base, new *results.Cell) (out [][2]*results.Trial) {
 	fresh := map[int]*results.Trial{}
-	for _, t := range p.new.Trials {
+	for _, t := range new.Trials {
 		fresh[t.Repetition] = t
 	}
-	var out [][2]*results.Trial
-	for _, t := range p.base.Trials {
+	for _, t := range base.Trials {
 		if other := fresh[t.Repetition]; other != nil {
 			out = append(out, [2]*results.Trial{t, other})
 		}
@@ -62,7 +60,7 @@ func trialPairs(p pair) [][2]*results.Trial {
 func (row *Row) exactly(p pair) *Row {
 	row.Exact, row.Test = true, Exact
 	var a, b, bothA, bothB []float64
-	for _, t := range trialPairs(p) {
+	for _, t := range p.same {
 		x, seenX := t[0].Observe(row.Metric)
 		y, seenY := t[1].Observe(row.Metric)
 		if seenX == results.Observed {
@@ -103,7 +101,7 @@ func (row *Row) exactly(p pair) *Row {
 	case difference == 0, math.IsNaN(difference):
 		row.Verdict = Changed
 	default:
-		row.Verdict = row.judged(difference > 0)
+		row.Verdict = judged(row.of, difference > 0)
 	}
 	return row
 }
@@ -113,16 +111,15 @@ func meanOf(values []float64) Figure {
 	for _, v := range values {
 		sum += v
 	}
-	none := math.NaN()
-	return Figure{N: len(values), Center: sum / float64(len(values)), Low: none, High: none}
+	return Figure{N: len(values), Center: sum / float64(len(values)), Low: math.NaN(), High: math.NaN()}
 }
 
 // judged is the verdict on a metric that has risen, or fallen.
-func (row *Row) judged(risen bool) Verdict {
+func judged(m *metric.Metric, risen bool) Verdict {
 	switch {
-	case row.of.Better == metric.Neither:
+	case m.Better == metric.Neither:
 		return Changed
-	case risen == (row.of.Better == metric.Higher):
+	case risen == (m.Better == metric.Higher):
 		return Better
 	}
 	return Worse
@@ -152,7 +149,7 @@ func shifts(p pair) []shift {
 			}
 		}
 	}
-	for _, t := range trialPairs(p) {
+	for _, t := range p.same {
 		add(t[0].Kinds, 0)
 		add(t[1].Kinds, 1)
 	}
@@ -191,7 +188,7 @@ func setback(p pair, exact bool) string {
 		return "no trial is ok"
 	}
 	lost := 0
-	for _, t := range trialPairs(p) {
+	for _, t := range p.same {
 		if t[0].Status == trace.OK {
 			lost++
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 )
@@ -22,10 +23,7 @@ func (r *Report) judge(o *Options) {
 			r.Tests++
 		}
 	}
-	known, signed := map[luckKey]int{}, make([]stats.Signed, len(r.Rows))
-	for i := range r.Rows {
-		signed[i] = r.Rows[i].signed(known)
-	}
+	signed := r.signed()
 	for i, adjusted := range stats.StepDown(p, signed, bootstrapSeed) {
 		row := &r.Rows[i]
 		row.Adjusted = adjusted
@@ -64,7 +62,7 @@ func (r *Report) choose(alpha float64) {
 		}
 		few, enough = few+1, max(enough, row.enough(alpha/tests))
 		unit, key = row.unit()
-		row.byRanks()
+		row.byRanks(row.units(row.cells.base), row.units(row.cells.new))
 	}
 	if few > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be beyond chance among so many (tests: "+
@@ -110,7 +108,7 @@ func (row *Row) verdict(o *Options) Verdict {
 	case math.Abs(row.Change) <= o.Threshold:
 		return Small
 	}
-	return row.judged(row.larger())
+	return judged(row.of, row.larger())
 }
 
 // larger says whether the new values tend to be larger. Where time-outs leave no
@@ -201,7 +199,7 @@ func (r *Report) gateCells(m *matching, o *Options) {
 		if kinds := shifts(p); o.Strict && sameLuck(p) && len(kinds) > 0 {
 			fail(name, "messages by kind: %s", listed(kinds))
 		}
-		if n := len(trialPairs(p)); o.Strict && sameLuck(p) && n < len(p.base.Trials) {
+		if n := len(p.same); o.Strict && sameLuck(p) && n < len(p.base.Trials) {
 			fail(name, "the new run lacks trials: %d of %d have a partner", n, len(p.base.Trials))
 		}
 	}
@@ -237,8 +235,8 @@ func (row *Row) describe(m *matching) string {
 		return fmt.Sprintf("%s -> none: no trial of the new run has a value", median(row.Base))
 	}
 	if row.Exact {
-		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", Number(row.Base.Center),
-			Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
+		text := fmt.Sprintf("%s -> %s in the mean (%s), in %d of %d trials", console.Number(row.Base.Center),
+			console.Number(row.New.Center), Percent(row.Change), row.Differing, row.Pairs)
 		for _, p := range m.pairs {
 			if kinds := shifts(p); len(kinds) > 0 && slices.Equal(p.base.Design, row.Design) {
 				return text + ": " + listed(kinds)
@@ -268,7 +266,7 @@ func median(f Figure) string {
 	if math.IsNaN(f.Center) && f.Censored > 0 {
 		return "beyond the time limit"
 	}
-	return Number(f.Center) + new(Legend).Mark(f.Doubt)
+	return console.Number(f.Center) + new(Legend).Mark(f.Doubt)
 }
 
 func listed(kinds []shift) string {

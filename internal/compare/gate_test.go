@@ -149,12 +149,12 @@ func TestExact_Verdicts(t *testing.T) {
 		differing    int
 	}{
 		{"more deliveries are neither better nor worse", "delivered", nil,
-			func(t *results.Trial) { t.Delivered++ }, Changed, 1},
+			func(t *results.Trial) { more(t, metric.Delivered, 1) }, Changed, 1},
 		{"what did not change and was not asked for", "delivered", nil, nil, NoVerdict, 0},
-		{"more bytes", "bytes", nil, func(t *results.Trial) { t.Bytes++ }, Worse, 1},
-		{"fewer completed", "completed", nil, func(t *results.Trial) { t.Completed = 0 }, Worse, 1},
-		{"zero, and nothing at all", "messages", func(t *results.Trial) { t.Messages = 0 },
-			func(t *results.Trial) { t.Messages, t.Status = 0, trace.Violated }, Changed, 1},
+		{"more bytes", "bytes", nil, func(t *results.Trial) { more(t, metric.BytesSent, 1) }, Worse, 1},
+		{"fewer completed", "completed", nil, func(t *results.Trial) { t.Set(metric.Completed.Of(0)) }, Worse, 1},
+		{"zero, and nothing at all", "messages", func(t *results.Trial) { t.Set(metric.Messages.Of(0)) },
+			func(t *results.Trial) { t.Set(metric.Messages.Of(0)); t.Status = trace.Violated }, Changed, 1},
 	} {
 		change := func(one func(*results.Trial)) func(*results.Trial, int) {
 			return func(trial *results.Trial, _ int) {
@@ -185,7 +185,7 @@ func TestExact_Verdicts(t *testing.T) {
 // TestRows_Zero: what is zero in every trial of both runs is not shown, unless asked for.
 func TestRows_Zero(t *testing.T) {
 	zero := func(trial *results.Trial, _ int) {
-		trial.Metrics = append(trial.Metrics, metric.SplitBrain.Of(0))
+		trial.Set(metric.SplitBrain.Of(0))
 	}
 	for _, o := range []Options{{}, {Metrics: []string{"split_brain_ms"}}} {
 		base, new := run("nats", 6, zero), run("nats", 6, zero)
@@ -201,9 +201,9 @@ func TestGeomean(t *testing.T) {
 	doubled := func(trial *results.Trial, nodes int) {
 		switch {
 		case is("raft", 5, trial):
-			trial.Messages = 0
+			trial.Set(metric.Messages.Of(0))
 		case nodes == 5:
-			trial.Messages *= 4
+			more(trial, metric.Messages, 3*trial.Value(metric.Messages))
 		}
 	}
 	for _, g := range compared(t, run("sim", 6, nil), run("sim", 6, doubled), Options{}).Geomeans {
@@ -221,7 +221,7 @@ func TestDrift_Small(t *testing.T) {
 			steady(trial, nodes)
 			order++
 			trial.RunOrder = 4*trial.Repetition + trial.Cell
-			setTime(trial, trial.Metrics[0].Value*(1+slope*float64(trial.RunOrder)))
+			setTime(trial, trial.Value(metric.Election)*(1+slope*float64(trial.RunOrder)))
 		})
 		if got := Drifts(table); len(got) != want {
 			t.Errorf("slope %v: %q, want %d notes", slope, got, want)
@@ -229,7 +229,7 @@ func TestDrift_Small(t *testing.T) {
 		all := slices.SortedFunc(slices.Values(table.Trials), func(a, b results.Trial) int { return a.RunOrder - b.RunOrder })
 		times := make([]float64, len(all))
 		for i, trial := range all {
-			times[i] = trial.Metrics[0].Value
+			times[i] = trial.Value(metric.Election)
 		}
 		if rho, p := stats.Drift(times); !(p <= driftAlpha) {
 			t.Errorf("slope %v: rho %v, p %v: nothing that could be told", slope, rho, p)

@@ -11,7 +11,7 @@ import (
 // loaded is a run whose trials have these figures of the machine.
 func loaded(transport string, change func(t *results.Trial), figures ...metric.Value) *results.Table {
 	t := run(transport, 10, func(trial *results.Trial, _ int) {
-		trial.Metrics = append(trial.Metrics, figures...)
+		trial.Set(figures...)
 		if change != nil {
 			change(trial)
 		}
@@ -33,7 +33,8 @@ func TestMachines(t *testing.T) {
 	}
 	inOneCell := func(trial *results.Trial) {
 		if is("raft", 5, trial) {
-			trial.Metrics[len(trial.Metrics)-1].Value = 0.2
+			values := trial.Metrics()
+			trial.Set(metric.Value{Name: values[len(values)-1].Name, Value: 0.2})
 		}
 	}
 	for name, test := range map[string]struct {

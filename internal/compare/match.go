@@ -16,6 +16,8 @@ type pair struct {
 	base, new *results.Cell
 	// machines are those that both cells have trials of, if these say where they ran.
 	machines []string
+	same     [][2]*results.Trial // of one repetition each
+	lucky    [][2]*results.Trial // of equal seeds, of what is compared
 }
 
 // matching is which cells of two runs belong together.
@@ -52,7 +54,7 @@ func match(base, new *results.Table, ignore []string) (*matching, error) {
 	}
 	for _, c := range base.Cells() {
 		if other := fresh[m.name(c)]; other != nil {
-			m.pairs = append(m.pairs, pair{base: c, new: other})
+			m.pairs = append(m.pairs, pair{base: c, new: other, same: trialPairs(c, other)})
 		} else {
 			m.missing = append(m.missing, c)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -19,29 +20,32 @@ type Pairing struct {
 	of     *metric.Metric
 	rounds bool     // what is compared in pairs is rounds, each by the centre of its trials
 	keys   []int    // of rounds: which of them met the same luck
-	hosts  []string // of each pair, the machine
+	hosts  []string // of each pair, the machine; nil: none says
 }
 
 // pairs compares the row's cells, or parts of them, round by round if they have several, and else trial
-// by trial.
-func (row *Row) pairs(a, b *results.Cell) Pairing {
+// by trial. Lucky are the pairs of their trials.
+func (row *Row) pairs(a, b *results.Cell, lucky [][2]*results.Trial) Pairing {
 	if row.rounds {
-		return pairRounds(a, b, row.of)
+		return pairRounds(a, b, lucky, row.of)
 	}
-	return Pair(a, b, row.of)
+	return pairOf(a, b, lucky, row.of)
 }
 
 // Pair compares b with a, trial by trial. A trial without a partner of its seed is counted
 // in Left. Where there are no pairs, N is 0.
-func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
-	pairs := luckyPairs(a, b)
+func Pair(a, b *results.Cell, m *metric.Metric) Pairing { return pairOf(a, b, luckyPairs(a, b), m) }
+
+func pairOf(a, b *results.Cell, pairs [][2]*results.Trial, m *metric.Metric) Pairing {
 	x, y := make([]float64, len(pairs)), make([]float64, len(pairs))
 	for i, p := range pairs {
 		x[i], y[i] = observed(p[0], m), observed(p[1], m)
 	}
 	p := Pairing{Paired: stats.Pairs(x, y, stats.Confidence), of: m}
 	for _, pair := range pairs {
-		p.hosts = append(p.hosts, pair[0].Host)
+		if pair[0].Host != "" {
+			p.hosts = append(p.hosts, pair[0].Host)
+		}
 	}
 	p.Left += max(len(a.Trials), len(b.Trials)) - len(pairs)
 	return p
@@ -50,14 +54,14 @@ func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
 // luckyPairs are the trials of equal seeds on one machine. A seed that stands more than once, as
 // it may on real nodes, pairs the first with the first.
 func luckyPairs(a, b *results.Cell) (pairs [][2]*results.Trial) {
-	fresh := map[luckKey][]*results.Trial{}
+	fresh, seen := map[luckKey]*results.Trial{}, map[luckKey]int{}
 	for _, t := range b.Trials {
-		fresh[luckOf(t)] = append(fresh[luckOf(t)], t)
+		fresh[luckOf(t, seen)] = t
 	}
+	clear(seen)
 	for _, t := range a.Trials {
-		if others := fresh[luckOf(t)]; len(others) > 0 {
-			pairs = append(pairs, [2]*results.Trial{t, others[0]})
-			fresh[luckOf(t)] = others[1:]
+		if other := fresh[luckOf(t, seen)]; other != nil {
+			pairs = append(pairs, [2]*results.Trial{t, other})
 		}
 	}
 	return pairs
@@ -95,8 +99,8 @@ func (p *Pairing) String() string {
 		unit = " ms"
 	}
 	differ := fmt.Sprintf("in %d of %d %s", p.N-p.Equal, p.N, p.plural())
-	percent := Number(100*math.Abs(p.Ratio-1)) + "%"
-	shift := Number(math.Abs(p.Shift)) + unit
+	percent := console.Number(100*math.Abs(p.Ratio-1)) + "%"
+	shift := console.Number(math.Abs(p.Shift)) + unit
 	// An estimate may be of no change although most pairs that differ do so in one direction.
 	told := func(estimate, none float64) bool {
 		return p.larger() && estimate > none || !p.larger() && estimate < none
@@ -134,11 +138,7 @@ func (row *Row) minP() float64 {
 }
 
 func (row *Row) minRankP() float64 {
-	var sizes [][2]int // of the strata
-	for i := range row.base {
-		sizes = append(sizes, [2]int{len(row.base[i]), len(row.new[i])})
-	}
-	return stats.MinStratifiedP(sizes)
+	return stats.MinStratifiedP(row.counts)
 }
 
 // enough is the smallest number of trials, or rounds, on each side whose least P, by the row's test,

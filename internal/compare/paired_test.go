@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -143,7 +144,8 @@ func TestPair_OfOneRun(t *testing.T) {
 // TestPairs_FalseAlarms compares runs of one program whose trials share their luck, as far
 // as they do on real nodes: no more than alpha says cry wolf, and the gate hardly ever.
 func TestPairs_FalseAlarms(t *testing.T) {
-	runs := 200
+	t.Parallel()
+	runs := slowtest.Times(60, 200)
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		runs = 10000
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -84,8 +85,8 @@ func (row *Row) proof(margin float64) Proof {
 	case row.Exact && center <= margin:
 		return Proof{Outcome: Proved}
 	case row.Exact:
-		return Proof{Refuted, fmt.Sprintf("%s -> %s in the mean (%s)", Number(row.Base.Center),
-			Number(row.New.Center), Percent(row.Change)), 0}
+		return Proof{Refuted, fmt.Sprintf("%s -> %s in the mean (%s)", console.Number(row.Base.Center),
+			console.Number(row.New.Center), Percent(row.Change)), 0}
 	case most <= margin, row.unharmed():
 		return Proof{Outcome: Proved}
 	case row.Base.Censored+row.New.Censored > 0 && math.IsNaN(most):

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -23,7 +24,7 @@ func TestProve(t *testing.T) {
 			noisy(t.Seed, func(int, string) float64 { return 30 * factor })(t, nodes)
 		}
 	}
-	fewer := func(trial *results.Trial, _ int) { trial.Metrics = trial.Metrics[1:] }
+	fewer := func(trial *results.Trial, _ int) { setTime(trial, math.NaN()) }
 	for name, test := range map[string]struct {
 		base, new *results.Table
 		outcome   Outcome
@@ -57,13 +58,13 @@ func TestProve(t *testing.T) {
 // TestProve_Counts: counts of one experiment are facts, and what is neither better nor
 // worse is not asked.
 func TestProve_Counts(t *testing.T) {
-	more := func(by int64) func(*results.Trial, int) {
-		return func(t *results.Trial, _ int) { t.Messages += by; t.Undeliverable += 5 }
+	adding := func(by float64) func(*results.Trial, int) {
+		return func(t *results.Trial, _ int) { more(t, metric.Messages, by); more(t, metric.Undeliverable, 5) }
 	}
-	for by, failures := range map[int64]int{1: 0, 2: 4} { // of 20
-		r := compared(t, run("sim", 4, nil), run("sim", 4, more(by)), Options{Prove: 0.05})
+	for by, failures := range map[float64]int{1: 0, 2: 4} { // of 20
+		r := compared(t, run("sim", 4, nil), run("sim", 4, adding(by)), Options{Prove: 0.05})
 		if len(r.Failures) != failures || len(r.Open) != 0 {
-			t.Errorf("%d more of 20: failures %q, open %q", by, r.Failures, r.Open)
+			t.Errorf("%v more of 20: failures %q, open %q", by, r.Failures, r.Open)
 		}
 	}
 	r := compared(t, run("sim", 4, nil), only(run("sim", 4, nil), func(t *results.Trial) bool { return !is("raft", 5, t) }), Options{Prove: 0.05})
@@ -79,10 +80,10 @@ func TestProve_Zero(t *testing.T) {
 		return func(t *results.Trial, _ int) {
 			if t.Repetition == 1 {
 				ms := ms
-				t.Metrics = append(t.Metrics, metric.SplitBrain.Of(ms))
+				t.Set(metric.SplitBrain.Of(ms))
 				return
 			}
-			t.Metrics = append(t.Metrics, metric.SplitBrain.Of(0))
+			t.Set(metric.SplitBrain.Of(0))
 		}
 	}
 	base, new := run("nats", 12, brain(3)), run("nats", 12, brain(4))
@@ -97,7 +98,8 @@ func TestProve_Zero(t *testing.T) {
 // TestProve_Errors: a change of just the margin is waved through, and one of nothing is
 // called worse, no oftener than the level allows; and the number that is told does decide.
 func TestProve_Errors(t *testing.T) {
-	const runs = 150
+	t.Parallel()
+	runs := slowtest.Times(40, 150)
 	draw := rand.New(rand.NewPCG(9, 9))
 	made := func(n int, factor float64) *results.Table {
 		all := run("nats", n, func(trial *results.Trial, _ int) {
@@ -115,7 +117,7 @@ func TestProve_Errors(t *testing.T) {
 		if outcome(20, 1.05).Outcome == Proved {
 			waved++
 		}
-		if p := outcome(12, 1.02); p.Needs > 0 && asked < 30 {
+		if p := outcome(12, 1.02); p.Needs > 0 && asked < runs/5 {
 			asked++
 			// By hand: 2 · 0.05² · (2.8 / 0.029)² = 47, and 5 % more for ranks.
 			if outcome(49, 1.02).Outcome == Proved {
@@ -123,7 +125,7 @@ func TestProve_Errors(t *testing.T) {
 			}
 		}
 	}
-	if float64(waved) > 0.025*runs+3.5*math.Sqrt(0.025*0.975*runs) {
+	if n := float64(runs); float64(waved) > float64(0.025*n)+float64(3.5*math.Sqrt(0.025*0.975*n)) {
 		t.Errorf("%d of %d changes of the margin are waved through", waved, runs)
 	}
 	if asked > 5 && decided < asked*6/10 {

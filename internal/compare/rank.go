@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -201,12 +202,22 @@ func (r *Ranking) group(place []metric.Field, cells []*results.Cell) {
 	}
 }
 
-// duel compares two cells.
+// duel compares two cells: in pairs, if they have enough, and else by the ranks of all trials.
 func duel(fast, slow *results.Cell, m *metric.Metric) *Duel {
-	d := duelOf(fast, slow, m)
+	d := &Duel{of: m}
 	if m.Open != "" {
 		d.never = strings.Join(slices.Concat(never(slow, m), never(fast, m)), ", ")
 	}
+	if p := Pair(fast, slow, m); p.enough(DefaultAlpha) {
+		d.inPairs(p)
+		if d.Ratio < 1 && !d.Apart || d.Ratio < 0 || math.IsNaN(d.Ratio) && !p.larger() {
+			fast, slow = slow, fast
+			d.inPairs(Pair(fast, slow, m))
+		}
+	} else {
+		d.byRanks(trialsOf(fast, m.Name), trialsOf(slow, m.Name))
+	}
+	d.Slow, d.Fast = view.Label(slow.Design), view.Label(fast.Design)
 	return d
 }
 
@@ -220,49 +231,30 @@ func never(c *results.Cell, m *metric.Metric) []string {
 		len(values)+censored)}
 }
 
-func duelOf(fast, slow *results.Cell, m *metric.Metric) *Duel {
-	p := Pair(fast, slow, m)
-	if p.enough(DefaultAlpha) {
-		d := ofPairs(fast, slow, p)
-		if d.Ratio < 1 && !d.Apart || d.Ratio < 0 || math.IsNaN(d.Ratio) && !p.larger() {
-			d = ofPairs(slow, fast, Pair(slow, fast, m))
-		}
-		return d
-	}
-	return ofRanks(fast, slow, m)
-}
-
-func ofPairs(fast, slow *results.Cell, p Pairing) *Duel {
-	d := &Duel{
-		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design),
-		Paired: true, N: p.N, NFast: p.N, Left: p.Left,
-		Cut:   p.Censored,
-		Ratio: p.Ratio, Low: p.RatioLow, High: p.RatioHigh, Exact: p.SameRatio,
-		Equal: p.Equal == p.N, P: p.P, of: p.of,
-	}
+func (d *Duel) inPairs(p Pairing) {
+	d.Paired, d.N, d.NFast, d.Left, d.Cut, d.P = true, p.N, p.N, p.Left, p.Censored, p.P
+	d.Equal = p.Equal == p.N
 	noRatio := math.IsNaN(p.Ratio) && math.IsNaN(p.RatioLow) && math.IsNaN(p.RatioHigh)
-	if noRatio || p.SameShift && !p.SameRatio {
-		d.Apart, d.Ratio, d.Low, d.High, d.Exact = true, p.Shift, p.ShiftLow, p.ShiftHigh, p.SameShift
+	if d.Apart = noRatio || p.SameShift && !p.SameRatio; d.Apart {
+		d.Ratio, d.Low, d.High, d.Exact = p.Shift, p.ShiftLow, p.ShiftHigh, p.SameShift
+	} else {
+		d.Ratio, d.Low, d.High, d.Exact = p.Ratio, p.RatioLow, p.RatioHigh, p.SameRatio
 	}
 	d.Exact = d.Exact && !math.IsNaN(d.Ratio) // pairs of time-outs are alike in nothing that is known
-	return d
 }
 
-// ofRanks compares cells whose trials have no partners.
-func ofRanks(fast, slow *results.Cell, m *metric.Metric) *Duel {
-	a, censoredA := fast.Sample(m.Name)
-	b, censoredB := slow.Sample(m.Name)
-	a, b = withCensored(a, censoredA), withCensored(b, censoredB)
-	d := &Duel{
-		Slow: view.Label(slow.Design), Fast: view.Label(fast.Design),
-		N: len(b), NFast: len(a), Cut: censoredA + censoredB, of: m,
+// byRanks compares trials that have no partners.
+func (d *Duel) byRanks(fast, slow []float64) {
+	d.N, d.NFast = len(slow), len(fast)
+	for _, v := range slices.Concat(fast, slow) {
+		if math.IsInf(v, 1) {
+			d.Cut++
+		}
 	}
-	d.Ratio, d.Low, d.High = stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
-	d.P = stats.MannWhitney(a, b).P
-	if min(d.N, d.NFast) < stats.MinimumBootstrap {
+	d.Ratio, d.Low, d.High = stats.RatioInterval(fast, slow, stats.Confidence, bootstrapSeed)
+	if d.P = stats.MannWhitney(fast, slow).P; min(d.N, d.NFast) < stats.MinimumBootstrap {
 		d.P = math.NaN() // no test could tell anything
 	}
-	return d
 }
 
 // none is what Ratio is where there is no difference.
@@ -325,7 +317,7 @@ func (d *Duel) amount() string {
 	}
 	switch {
 	case d.Exact:
-		return "exactly " + Number(d.Ratio) + unit
+		return "exactly " + console.Number(d.Ratio) + unit
 	case math.IsNaN(d.Ratio):
 		return "at least " + d.number(d.Low) + unit
 	}
@@ -353,7 +345,7 @@ func (d *Duel) number(v float64) string {
 		return "..."
 	}
 	if d.Apart {
-		return Number(v)
+		return console.Number(v)
 	}
 	decimals := 2
 	for _, end := range []float64{d.Low, d.High} {
@@ -362,7 +354,7 @@ func (d *Duel) number(v float64) string {
 		}
 	}
 	if math.Abs(v) >= 100 {
-		return Number(v)
+		return console.Number(v)
 	}
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")

@@ -16,7 +16,7 @@ import (
 // downtimes is a table of bully and raft with 5 processes whose downtimes are those.
 func downtimes(n int, of func(label string, repetition int) float64) *results.Table {
 	return view.Filter(run("sim", n, func(t *results.Trial, _ int) {
-		t.Metrics = append(t.Metrics, metric.Downtime.Of(of(t.Design[2].Value, t.Repetition)))
+		t.Set(metric.Downtime.Of(of(t.Design[2].Value, t.Repetition)))
 	}), []metric.Field{{Name: "nodes", Value: "5"}})
 }
 
@@ -67,21 +67,22 @@ func TestRank(t *testing.T) {
 func TestRank_Incomplete(t *testing.T) {
 	with := func(change func(t *results.Trial)) *results.Table {
 		return view.Filter(run("sim", 10, func(trial *results.Trial, _ int) {
-			trial.Metrics = append(trial.Metrics, metric.Downtime.Of(luck(trial.Repetition)))
+			trial.Set(metric.Downtime.Of(luck(trial.Repetition)))
 			if trial.Design[2].Value == "raft" {
-				trial.Metrics[2].Value *= 2 + 0.01*float64(trial.Repetition)
+				trial.Set(metric.Downtime.Of(trial.Value(metric.Downtime) * (2 + 0.01*float64(trial.Repetition))))
 				change(trial)
 			}
 		}), []metric.Field{{Name: "nodes", Value: "5"}})
 	}
 	cut := func(trial *results.Trial) {
 		if trial.Repetition > 7 {
-			trial.Status, trial.Metrics[2].Value = trace.TimedOut, math.NaN()
+			trial.Status = trace.TimedOut
+			trial.Set(metric.Downtime.Of(math.NaN()))
 		}
 	}
 	lacking := func(trial *results.Trial) {
 		if trial.Repetition > 7 {
-			trial.Metrics = trial.Metrics[:2]
+			trial.Set(metric.Downtime.Of(math.NaN()))
 		}
 	}
 	broken := func(trial *results.Trial) {
@@ -119,7 +120,7 @@ func TestRank_Many(t *testing.T) {
 			for _, trial := range all.Trials[:n] {
 				trial.Design = slices.Clone(trial.Design)
 				trial.Design[2].Value = fmt.Sprint("a", i)
-				trial.Metrics = []metric.Value{metric.Downtime.Of(luck(trial.Repetition) * (1 + 0.1*float64(i)))}
+				trial = trial.With(metric.Downtime.Of(luck(trial.Repetition) * (1 + 0.1*float64(i))))
 				out = append(out, trial)
 			}
 		}
@@ -180,7 +181,7 @@ func TestRankIn(t *testing.T) {
 func TestReplacedOf(t *testing.T) {
 	cell := func(change func(*results.Trial)) *results.Cell {
 		table := run("nats", 10, func(trial *results.Trial, _ int) {
-			trial.Metrics = append(trial.Metrics, metric.Downtime.Of(float64(10*trial.Repetition)))
+			trial.Set(metric.Downtime.Of(float64(10 * trial.Repetition)))
 			change(trial)
 		})
 		return table.Cells()[0]
@@ -204,7 +205,8 @@ func TestReplacedOf(t *testing.T) {
 		}, Replacement{10, 1, 50, 45, 55, 0}},
 		"with time-outs": {func(trial *results.Trial) {
 			if trial.Repetition > 7 {
-				trial.Status, trial.Metrics[2].Value = trace.TimedOut, nan
+				trial.Status = trace.TimedOut
+				trial.Set(metric.Downtime.Of(nan))
 			} else if trial.Repetition > 4 {
 				trial.Attempts = 2
 			}
@@ -222,7 +224,7 @@ func TestReplacedOf(t *testing.T) {
 func TestReplacedNotes(t *testing.T) {
 	table := func(n int) *results.Table {
 		return run("nats", 40, func(trial *results.Trial, nodes int) {
-			trial.Metrics = append(trial.Metrics, metric.Downtime.Of(float64(trial.Repetition)))
+			trial.Set(metric.Downtime.Of(float64(trial.Repetition)))
 			if is("raft", 5, trial) && trial.Repetition <= n || is("bully", 3, trial) && trial.Repetition <= n-1 {
 				trial.Attempts = 2
 			}

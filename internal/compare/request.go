@@ -138,9 +138,9 @@ func readBoth(base, new string) (a, b *results.Table, err error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		b, err = results.Survey(new)
+		b, err = results.ReadTable(new)
 		done <- err
 	}()
-	a, err = results.Survey(base)
+	a, err = results.ReadTable(base)
 	return a, b, errors.Join(err, <-done)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -16,12 +17,12 @@ import (
 // start in common, so that they are no independent witnesses of a difference. Pairs of trials
 // are made within rounds, each round has the centre of its pairs, and the signs of a round
 // change together. Where the rounds of the runs do not match, N is 0.
-func pairRounds(a, b *results.Cell, m *metric.Metric) Pairing {
+func pairRounds(a, b *results.Cell, lucky [][2]*results.Trial, m *metric.Metric) Pairing {
 	type both struct{ x, y []float64 }
 	var rounds []*both
 	var hosts []string
 	of, partner := map[start]*both{}, map[start]start{}
-	for _, p := range luckyPairs(a, b) {
+	for _, p := range lucky {
 		base, new := startOf(p[0]), startOf(p[1])
 		r := of[base]
 		if r == nil {
@@ -211,8 +212,8 @@ func (s Spread) String() string {
 	}
 	rest = append(rest, fmt.Sprintf("%d rounds of %d trials in a cell", s.Rounds, s.Trials))
 	text += " (" + strings.Join(rest, "; ") + ")"
-	costs := fmt.Sprintf("a round costs %s ms to start for each cell, a trial %s ms", Number(s.RoundMS),
-		Number(s.TrialMS))
+	costs := fmt.Sprintf("a round costs %s ms to start for each cell, a trial %s ms",
+		console.Number(s.RoundMS), console.Number(s.TrialMS))
 	switch {
 	case s.Best == 0:
 	case s.Unbounded():
@@ -237,7 +238,10 @@ func (row *Row) InRounds() bool { return row.rounds }
 
 // Tested is how many units the test by ranks compares on each side: trials, or rounds.
 func (row *Row) Tested() (base, new int) {
-	return len(slices.Concat(row.base...)), len(slices.Concat(row.new...))
+	for _, n := range row.counts {
+		base, new = base+n[0], new+n[1]
+	}
+	return base, new
 }
 
 // unit is what the row's tests count, and the key that says how many there are.
@@ -256,35 +260,40 @@ type luckKey struct {
 	nth  int
 }
 
-func luckOf(t *results.Trial) luckKey { return luckKey{seed: t.Seed, host: t.Host} }
-
-// keysOf numbers pairs by their luck.
-func keysOf(known map[luckKey]int, pairs [][2]*results.Trial) (keys []int) {
-	nth := map[luckKey]int{}
-	for _, p := range pairs {
-		of := luckOf(p[0])
-		key := of
-		key.nth = nth[of]
-		nth[of]++
-		if _, seen := known[key]; !seen {
-			known[key] = len(known)
-		}
-		keys = append(keys, known[key])
-	}
-	return keys
+// luckOf is that of a trial of a cell, after those that were seen.
+func luckOf(t *results.Trial, seen map[luckKey]int) luckKey {
+	key := luckKey{seed: t.Seed, host: t.Host}
+	key.nth = seen[key]
+	seen[key]++
+	return key
 }
 
-// signed are the pairs of a row, for stats.StepDown; none if it has no pairs.
-func (row *Row) signed(known map[luckKey]int) (s stats.Signed) {
-	p := row.Paired
-	if p == nil {
-		return s
+// signed are the pairs of each row, for stats.StepDown, and how luck numbers them; none if it has no pairs.
+func (r *Report) signed() []stats.Signed {
+	out, known, keys := make([]stats.Signed, len(r.Rows)), map[luckKey]int{}, map[*results.Cell][]int{}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		p, cell := row.Paired, row.cells.base
+		if p == nil {
+			continue
+		}
+		out[i] = stats.Signed{Differences: p.Differences, Keys: p.keys}
+		if p.rounds {
+			continue
+		}
+		if keys[cell] == nil {
+			seen := map[luckKey]int{}
+			for _, t := range row.cells.lucky {
+				key := luckOf(t[0], seen)
+				if _, is := known[key]; !is {
+					known[key] = len(known)
+				}
+				keys[cell] = append(keys[cell], known[key])
+			}
+		}
+		out[i].Keys = keys[cell]
 	}
-	keys := p.keys
-	if !p.rounds {
-		keys = keysOf(known, luckyPairs(row.cells.base, row.cells.new))
-	}
-	return stats.Signed{Differences: p.Differences, Keys: keys}
+	return out
 }
 
 // plural is what pairs are called in a sentence.

@@ -81,7 +81,7 @@ func TestRounds_TimedOut(t *testing.T) {
 		}
 	}
 	cells, others := base.Cells(), new.Cells()
-	p := pairRounds(cells[0], others[0], metric.Election)
+	p := pairRounds(cells[0], others[0], luckyPairs(cells[0], others[0]), metric.Election)
 	if p.N != 6 || p.Rises != 6 || p.Censored != 1 || p.P != 2./64 || math.Abs(p.Ratio-1.2) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
@@ -112,6 +112,7 @@ func TestRounds_Unlike(t *testing.T) {
 // TestRounds_FalseAlarms compares runs of one program in which every start has its luck: as
 // many as alpha says cry wolf, where the same trials taken without their rounds do all the time.
 func TestRounds_FalseAlarms(t *testing.T) {
+	t.Parallel()
 	runs := 25
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
 		runs = 3000

@@ -6,23 +6,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
-
-// A Held is what a threshold over operations came to in a cell that it is about.
-type Held struct {
-	Cell      string // its columns that differ between cells
-	Number    int    // of the cell
-	Threshold experiment.Threshold
-	Value     float64 // of all operations together; NaN: it does not exist
-	Tail      stats.Tail
-}
 
 // Quantile says whether the figure is a quantile, and so may have an interval.
 func (h *Held) Quantile() bool { return stats.FigureNamed(h.Threshold.Stat).P > 0 }
@@ -71,7 +61,7 @@ func Resting(t *stats.Tail, stat string) string {
 		text += ", " + IntervalText(t)
 	}
 	if !math.IsNaN(t.Effect) {
-		text += ", design effect " + Number(t.Effect)
+		text += ", design effect " + console.Number(t.Effect)
 	}
 	return text
 }
@@ -86,7 +76,7 @@ func IntervalText(t *stats.Tail) string {
 
 // tailText is a quantile over operations with its mark and its interval.
 func tailText(t *stats.Tail, mark string) string {
-	value := Number(t.Value) + mark
+	value := console.Number(t.Value) + mark
 	if math.IsNaN(t.Value) {
 		value = "pending" // the operation that the quantile falls on
 	}
@@ -97,7 +87,7 @@ func tailText(t *stats.Tail, mark string) string {
 		return fmt.Sprintf("%s [refused: needs %d trials]", value, max(t.GroupsNeeded(), stats.MinimumGroups))
 	case t.Refused():
 		return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
-			Number(math.Floor(t.Independent)), t.Needed)
+			console.Number(math.Floor(t.Independent)), t.Needed)
 	}
 	return value + " " + Interval(t.Low, t.High)
 }
@@ -122,47 +112,11 @@ func Refusal(t *stats.Tail) string {
 			max(t.GroupsNeeded(), stats.MinimumGroups))
 	}
 	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
-		Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
+		console.Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
 }
 
-// overOperations holds the cells of a run against the thresholds over operations.
-func overOperations(t *results.Table, thresholds []experiment.Threshold, title func(*results.Cell) string) (
-	[]Miss, []Held, error) {
-	var metrics []*metric.Metric
-	for _, threshold := range thresholds {
-		if m := metric.Named(threshold.Metric); threshold.Over == experiment.OverOperations && m != nil {
-			metrics = append(metrics, m)
-		}
-	}
-	if len(metrics) == 0 {
-		return nil, nil, nil
-	}
-	slices.SortFunc(metrics, func(a, b *metric.Metric) int { return strings.Compare(a.Name, b.Name) })
-	spans, err := t.ReadSpans(slices.Compact(metrics))
-	if err != nil {
-		return nil, nil, err
-	}
-	var misses []Miss
-	var all []Held
-	for _, threshold := range thresholds {
-		for _, c := range t.Cells() {
-			if threshold.Over != experiment.OverOperations || !threshold.Where.Covers(c.Design) {
-				continue
-			}
-			h := Held{Cell: title(c), Number: c.Number, Threshold: threshold}
-			m := metric.Named(threshold.Metric)
-			why := h.hold(spans.Of(c, m), c.Doubt(m))
-			all = append(all, h)
-			if why != "" {
-				misses = append(misses, Miss{h.Cell, h.Number, threshold, h.Value, why})
-			}
-		}
-	}
-	return misses, all, nil
-}
-
-// hold finds the figure of the operations, and says what is wrong with it.
-func (h *Held) hold(groups [][]float64, doubt float64) (why string) {
+// overOperations finds the figure of the operations, and says what is wrong with it.
+func (h *Held) overOperations(groups [][]float64, doubt float64) {
 	t := &h.Threshold
 	figure := stats.FigureNamed(t.Stat)
 	quantile := figure.P > 0
@@ -176,17 +130,16 @@ func (h *Held) hold(groups [][]float64, doubt float64) (why string) {
 	rests := Resting(&h.Tail, t.Stat)
 	switch {
 	case h.Tail.N == 0:
-		return "no trial has an operation that counts"
+		h.Why = "no trial has an operation that counts"
 	case math.IsNaN(h.Value) && t.Max == nil:
-		return "" // what is pending is longer than any other: no lower bound can be missed
+		h.Why = "" // what is pending is longer than any other: no lower bound can be missed
 	case math.IsNaN(h.Value):
-		return "it is beyond what was seen: " + rests
+		h.Why = "it is beyond what was seen: " + rests
 	case t.Max != nil && h.Value > *t.Max:
-		return beyond(h.Value, *t.Max, doubt, "more") + ", over " + rests
+		h.Why = beyond(h.Value, *t.Max, doubt, "more") + ", over " + rests
 	case t.Min != nil && h.Value < *t.Min:
-		return beyond(h.Value, *t.Min, doubt, "less") + ", over " + rests
+		h.Why = beyond(h.Value, *t.Min, doubt, "less") + ", over " + rests
 	case quantile && h.Tail.Refused():
-		return fmt.Sprintf("it is not known: %s of too few, %s", Number(h.Value), rests)
+		h.Why = fmt.Sprintf("it is not known: %s of too few, %s", console.Number(h.Value), rests)
 	}
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -47,28 +48,13 @@ type TailReport struct {
 // the interval of the change: it is one for all rows together, since the error that is
 // accepted is divided by their number (Bonferroni).
 func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport, error) {
-	if o.Alpha == 0 {
-		o.Alpha = DefaultAlpha
-	}
-	if err := o.check(base, new); err != nil {
-		return nil, err
-	}
-	switch why, err := o.choose(&base, &new); {
+	m, why, err := o.begin(&base, &new)
+	switch {
 	case err != nil:
 		return nil, err
 	case why != "":
 		return &TailReport{Base: sideOf(base), New: sideOf(new), Notes: []string{why},
 			Confidence: 1 - o.Alpha, Threshold: o.Threshold}, nil
-	}
-	m, err := match(base, new, o.Ignore)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.covered(m); err != nil {
-		return nil, err
-	}
-	if err := m.onMachines(o.Ignore); err != nil {
-		return nil, err
 	}
 	metrics, err := o.tailMetrics(m, base, new)
 	if err != nil {
@@ -86,13 +72,9 @@ func CompareTails(base, new *results.Table, stat string, o Options) (*TailReport
 	r.Notes = slices.Concat(r.Notes, untilNote("base", base), untilNote("new", new))
 	r.Confidence = 1 - o.Alpha/float64(max(len(metrics)*len(m.pairs), 1))
 	columns := m.columns()
-	for _, side := range []struct {
-		cells []*results.Cell
-		which string
-	}{{m.missing, "BASE"}, {m.extra, "NEW"}} {
-		for _, c := range side.cells {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s is in %s alone",
-				view.Name(c.Design, columns), side.which))
+	for side, cells := range [][]*results.Cell{m.missing, m.extra} {
+		for _, c := range cells {
+			r.Notes = append(r.Notes, view.Name(c.Design, columns)+" is in "+sides[side]+" alone")
 		}
 	}
 	for _, of := range metrics {
@@ -148,15 +130,13 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 	}
 	ratio, lo, hi := stats.QuantileRatio(a, b, q, confidence, row.Paired, bootstrapSeed)
 	row.Change = ratio - 1
-	for _, side := range []struct {
-		of   *stats.Tail
-		name string
-	}{{&row.Base, "base"}, {&row.New, "new"}} {
+	for side, of := range []*stats.Tail{&row.Base, &row.New} {
+		run := strings.ToLower(sides[side])
 		switch {
-		case side.of.N == 0:
-			row.Why = "no operation of the " + side.name + " run counts"
-		case side.of.Refused():
-			row.Why = fmt.Sprintf("the operations of the %s run are too few: %s", side.name, Refusal(side.of))
+		case of.N == 0:
+			row.Why = "no operation of the " + run + " run counts"
+		case of.Refused():
+			row.Why = fmt.Sprintf("the operations of the %s run are too few: %s", run, Refusal(of))
 		}
 	}
 	if !row.Paired && len(p.machines) > 1 {
@@ -172,7 +152,7 @@ func (row *TailRow) compare(p pair, a, b [][]float64, confidence float64) {
 // inPairs are the operations of trials of equal seeds, and whether those are all.
 func inPairs(p pair, a, b [][]float64) (x, y [][]float64, all bool) {
 	ofBase, ofNew := byTrial(p.base, a), byTrial(p.new, b)
-	for _, t := range luckyPairs(p.base, p.new) {
+	for _, t := range p.lucky {
 		if len(ofBase[t[0]]) > 0 && len(ofNew[t[1]]) > 0 {
 			x, y = append(x, ofBase[t[0]]), append(y, ofNew[t[1]])
 		}
@@ -205,10 +185,8 @@ func (row *TailRow) judge(m *metric.Metric, o *Options) {
 		row.Verdict = Unclear
 	case math.Abs(row.Change) <= o.Threshold:
 		row.Verdict = Small
-	case (row.Low > 0) == (m.Better == metric.Lower):
-		row.Verdict = Worse
 	default:
-		row.Verdict = Better
+		row.Verdict = judged(m, row.Low > 0)
 	}
 	if len(o.Conditions) == 0 {
 		if row.Verdict == Worse {
@@ -240,8 +218,11 @@ func (row *TailRow) String() string {
 func (r *TailReport) Document() *answer.Document {
 	d := answer.New("compare", "Conclave: all operations of "+r.Base.Path+" and of "+r.New.Path)
 	d.Began, d.Took, d.Verdict = r.New.Started, r.New.Took, "passes"
-	if len(r.Failures) > 0 {
+	switch {
+	case len(r.Failures) > 0:
 		d.End(answer.Missed, "fails")
+	case len(r.Rows) == 0:
+		d.Verdict = nothingCompared
 	}
 	d.Add(answer.Facts{
 		{Name: "base", Value: r.Base.Path, Line: "base: " + r.Base.String()},
@@ -258,7 +239,9 @@ func (r *TailReport) Document() *answer.Document {
 		"change: of that quantile [%.4g %% interval, by a two-level bootstrap of trials and operations]\n"+
 		"worse, better: the interval leaves out 0, and the change is more than %s", TailNote,
 		100*r.Confidence, Share(r.Threshold))
-	d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
+	if len(r.Rows) > 0 {
+		d.Say(strings.Join(append([]string{text}, legend.Notes()...), "\n"))
+	}
 	paired := 0
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -284,7 +267,7 @@ func (r *TailReport) Document() *answer.Document {
 
 // table is that of the rows, whose figures the legend explains.
 func (r *TailReport) table(legend *Legend) *answer.Table {
-	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Columns: slices.Concat(
+	t := &answer.Table{Name: "rows", Keys: 2, Main: true, Empty: nothingCompared, Columns: slices.Concat(
 		answer.Columns(answer.Everybody, "cell figure base:figure new:figure change:number verdict"),
 		answer.Columns(answer.People, "operations:count effect:number:design_effect"),
 		answer.Columns(answer.Nested, "design:map"),
@@ -302,7 +285,7 @@ func (r *TailReport) table(legend *Legend) *answer.Table {
 		t.Row(row.Cell, row.Stat+" of "+row.Metric, figure(a), figure(b),
 			answer.Shown{Value: row.Change, Text: changeWithInterval(row.Change, row.Low, row.High)},
 			string(row.Verdict),
-			besides(tailSize(a), tailSize(b)), besides(Number(a.Effect), Number(b.Effect)),
+			besides(tailSize(a), tailSize(b)), besides(console.Number(a.Effect), console.Number(b.Effect)),
 			metric.ByName(row.Design), row.Metric, row.Stat, row.Low, row.High, row.Paired, row.Why,
 			row.Failure != "", a.N, a.Groups, a.Effect, a.Doubtful(), b.N, b.Groups, b.Effect, b.Doubtful())
 	}

@@ -85,7 +85,7 @@ func TestMisses_OverOperations(t *testing.T) {
 		if err != nil || len(told) != 1 || !strings.Contains(told[0].String(), tt.told) {
 			t.Errorf("%s: told %v, %v, want %q", tt.name, &told[0], err, tt.told)
 		}
-		if (len(misses) > 0) != (tt.miss != "") || tt.miss != "" && !strings.Contains(misses[0].String(), tt.miss) {
+		if (len(misses) > 0) != (tt.miss != "") || tt.miss != "" && !strings.Contains(misses[0].Miss(), tt.miss) {
 			t.Errorf("%s: %v, want %q", tt.name, misses, tt.miss)
 		}
 	}

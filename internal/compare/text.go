@@ -11,9 +11,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-// Number is a figure for people.
-var Number = console.Number
-
 // Percent is a change as a percentage with its sign.
 func Percent(fraction float64) string {
 	switch {
@@ -59,7 +56,7 @@ func OrBeyond(v float64) string {
 	if math.IsNaN(v) {
 		return BeyondLimit
 	}
-	return Number(v)
+	return console.Number(v)
 }
 
 // Interval is one in brackets, whose ends stay open where they are not known; "[n/a]" if none is.
@@ -68,7 +65,7 @@ func Interval(lo, hi float64) string {
 		if math.IsNaN(v) {
 			return "..."
 		}
-		return Number(v)
+		return console.Number(v)
 	}
 	if math.IsNaN(lo) && math.IsNaN(hi) {
 		return "[n/a]"
@@ -123,7 +120,7 @@ const Mark = "?"
 
 // Marked is a figure with its mark, or without.
 func Marked(v, doubt float64) string {
-	return Number(v) + new(Legend).Mark(stats.Doubtful(v, doubt))
+	return console.Number(v) + new(Legend).Mark(stats.Doubtful(v, doubt))
 }
 
 // doubtIn explains the mark within a sentence; "" if none of its figures has one.
@@ -150,7 +147,8 @@ func (l *Legend) Notes() (list []string) {
 
 // DoubtNote explains the mark of a figure that can be wrong by so many milliseconds.
 func DoubtNote(ms float64) string {
-	return fmt.Sprintf(Mark+": smaller than what the clocks of the hosts can be wrong by (%s ms)", Number(ms))
+	return fmt.Sprintf(Mark+": smaller than what the clocks of the hosts can be wrong by (%s ms)",
+		console.Number(ms))
 }
 
 // OwnN is the n of a figure where it is not that of its row, so many trials: how many of

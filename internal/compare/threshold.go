@@ -3,7 +3,10 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -11,41 +14,62 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// A Miss is a threshold that a cell did not keep.
-type Miss struct {
+// A Held is what a threshold came to in a cell that it is about.
+type Held struct {
 	Cell      string // its columns that differ between cells
 	Number    int    // of the cell
 	Threshold experiment.Threshold
-	Value     float64 // NaN: there is none
-	Why       string  // in words: by how much, or why there is no value
+	Value     float64    // NaN: there is none
+	Why       string     // it misses, in words: by how much, or why there is no value; "": it is kept
+	Tail      stats.Tail // of a threshold over operations
 }
 
-// String is the miss in a sentence.
-func (m Miss) String() string {
-	return fmt.Sprintf("%s: %v, but %s", m.Cell, m.Threshold, m.Why)
-}
+// Miss is the miss in a sentence.
+func (h *Held) Miss() string { return fmt.Sprintf("%s: %v, but %s", h.Cell, h.Threshold, h.Why) }
 
-// Misses holds the cells of a run against thresholds. A figure that does not exist
-// misses: a gate that nothing passed through is not a gate. What those over operations
-// came to is told whether they are kept or not.
-func Misses(t *results.Table, thresholds []experiment.Threshold) (out []Miss, told []Held, err error) {
+// Misses holds the cells of a run against thresholds. A figure that does not exist misses: a gate that
+// nothing passed through is not a gate. What those over operations came to is told whether they are kept
+// or not.
+func Misses(t *results.Table, thresholds []experiment.Threshold) (misses, told []Held, err error) {
+	spans, err := readSpans(t, thresholds)
+	if err != nil {
+		return nil, nil, err
+	}
 	cells := t.Cells()
 	columns := view.Telling(view.Designs(cells), t.Design)
-	out, told, err = overOperations(t, thresholds, func(c *results.Cell) string {
-		return view.Name(c.Design, columns)
-	})
+	var others []Held
 	for _, threshold := range thresholds {
 		for _, c := range cells {
-			if threshold.Over == experiment.OverOperations || !threshold.Where.Covers(c.Design) {
+			if !threshold.Where.Covers(c.Design) {
 				continue
 			}
-			m := Miss{Cell: view.Name(c.Design, columns), Number: c.Number, Threshold: threshold}
-			if m.Value, m.Why = held(c, &threshold); m.Why != "" {
-				out = append(out, m)
+			h := Held{Cell: view.Name(c.Design, columns), Number: c.Number, Threshold: threshold}
+			if m := metric.Named(threshold.Metric); threshold.Over == experiment.OverOperations {
+				h.overOperations(spans.Of(c, m), c.Doubt(m))
+				if told = append(told, h); h.Why != "" {
+					misses = append(misses, h)
+				}
+			} else if h.Value, h.Why = held(c, &threshold); h.Why != "" {
+				others = append(others, h)
 			}
 		}
 	}
-	return out, told, err
+	return append(misses, others...), told, nil
+}
+
+// readSpans reads the operations that thresholds are about; nil: none is about any.
+func readSpans(t *results.Table, thresholds []experiment.Threshold) (*results.Spans, error) {
+	var metrics []*metric.Metric
+	for _, threshold := range thresholds {
+		if m := metric.Named(threshold.Metric); threshold.Over == experiment.OverOperations && m != nil {
+			metrics = append(metrics, m)
+		}
+	}
+	if len(metrics) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(metrics, func(a, b *metric.Metric) int { return strings.Compare(a.Name, b.Name) })
+	return t.ReadSpans(slices.Compact(metrics))
 }
 
 // held is the figure of a cell, and what is wrong with it.
@@ -76,7 +100,7 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 
 // beyond says how far v, which can be wrong by doubt, is from a bound.
 func beyond(v, bound, doubt float64, direction string) string {
-	text := fmt.Sprintf("it is %s: %s %s", Marked(v, doubt), Number(math.Abs(v-bound)), direction)
+	text := fmt.Sprintf("it is %s: %s %s", Marked(v, doubt), console.Number(math.Abs(v-bound)), direction)
 	if bound > 0 {
 		text += fmt.Sprintf(" (%s)", Percent(v/bound-1))
 	}

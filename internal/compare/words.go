@@ -168,6 +168,9 @@ func (s *Side) String() string {
 			words = append(words, fmt.Sprintf("%s %d", status, n))
 		}
 	}
+	if words == nil {
+		return s.Path + ": no trials"
+	}
 	return fmt.Sprintf("%s: %s (%s)", s.Path, console.Plural(s.Trials, "trial", "trials"),
 		strings.Join(words, ", "))
 }
@@ -183,6 +186,9 @@ func (r *Report) remarks() []string {
 	}
 	return append(out, r.Notes...)
 }
+
+// nothingCompared is the verdict on runs without a row in common.
+const nothingCompared = "nothing to compare"
 
 // conclusion is the comparison in one line.
 func (r *Report) conclusion() string {
@@ -201,7 +207,10 @@ func (r *Report) conclusion() string {
 		parts = append(parts, fmt.Sprintf("%d not compared", n))
 	}
 	text := strings.Join(parts, ", ")
-	if text == "" {
+	switch {
+	case len(r.Rows) == 0:
+		text = nothingCompared
+	case text == "":
 		text = "no difference"
 	}
 	if len(r.Failures) > 0 {
@@ -211,7 +220,7 @@ func (r *Report) conclusion() string {
 		text += fmt.Sprintf("; inconclusive: %d", len(r.Open))
 	}
 	switch {
-	case !r.Gated || len(r.Failures)+len(r.Open) > 0:
+	case !r.Gated || len(r.Failures)+len(r.Open) > 0 || len(r.Rows) == 0:
 		return text
 	case r.Prove > 0:
 		return text + "; passes: nothing is worse by more than " + Share(r.Prove)

@@ -93,7 +93,7 @@ func sumUp(t *testing.T, rows [][]string, trial int, definition string) (s sum) 
 func (s *sum) agrees(t *testing.T, name string, trial *results.Trial, of *metric.Outages) {
 	t.Helper()
 	values := map[string]float64{}
-	for _, m := range trial.Metrics {
+	for _, m := range trial.Metrics() {
 		values[m.Name] = m.Value
 	}
 	downtime := math.NaN()
@@ -103,12 +103,12 @@ func (s *sum) agrees(t *testing.T, name string, trial *results.Trial, of *metric
 			downtime += v / float64(len(s.downtimes))
 		}
 		for _, since := range s.pending { // it counts with what was seen of it
-			downtime += (trial.DurationMS - since) / float64(len(s.downtimes))
+			downtime += (trial.Value(metric.Duration) - since) / float64(len(s.downtimes))
 		}
 	}
 	want := map[*metric.Metric]float64{of.Number: float64(s.n), of.Longest: s.longest, of.Downtime: downtime}
 	if of != metric.Served { // whose availability is one of requests
-		want[of.Availability] = 1 - s.total/trial.DurationMS
+		want[of.Availability] = 1 - s.total/trial.Value(metric.Duration)
 	}
 	if s.spec {
 		want[metric.Downtime] = downtime

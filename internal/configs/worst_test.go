@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
@@ -49,7 +49,8 @@ func TestWorst(t *testing.T) {
 		cost := explore.Costs(alg)[part[6]]
 		if base := strings.TrimSuffix(filepath.Base(name), ".yaml"); e.Name != "worst-"+base ||
 			cost == nil || cost.Name != part[2] || part[5] != alg.Spec.Name ||
-			base != (&explore.Worst{Metric: cost, Schedule: &explore.Schedule{Algorithm: alg}}).Name() {
+			base != (&explore.Worst{Metric: cost, Found: explore.Found{
+				Schedule: &explore.Schedule{Algorithm: alg}}}).Name() {
 			t.Errorf("%s: its name, its metric and its search do not agree: %q", name, part[1:])
 			continue
 		}
@@ -72,13 +73,13 @@ func TestWorst(t *testing.T) {
 			if want := fmt.Sprintf("%.3g", stated/most); err != nil || part[7] != want {
 				t.Errorf("%s: %s times %s, want %s", name, part[7], part[8], want)
 			}
-			theory, ratio = compare.Number(most)+": "+part[9], part[7]
+			theory, ratio = console.Number(most)+": "+part[9], part[7]
 		} else {
 			theory += part[9]
 		}
 		fmt.Fprintf(table, "| [%s](../configs/%s) | %d | %s %s | %s | %s |\n",
 			strings.TrimSuffix(filepath.Base(name), ".yaml"), name, plan.Nodes, cost.Name,
-			compare.Number(stated), theory, ratio)
+			console.Number(stated), theory, ratio)
 	}
 	const page, begin, end = "../../docs/worst.md", "<!-- worst: begin -->\n", "<!-- worst: end -->"
 	old, err := os.ReadFile(page)

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,47 +146,37 @@ func (c *oldCase) document(raw []byte) *yaml.Node {
 	}
 	maps.DeleteFunc(out, func(_ string, v any) bool { return v == nil })
 	text, _ := json.Marshal(out)
-	root := &yaml.Node{}
-	_ = yaml.Unmarshal(text, root) // JSON is YAML
-	return tidy(root.Content[0], comment)
+	var plain object
+	_ = yaml.Unmarshal(text, &plain) // JSON is YAML, in which whole numbers are no fractions
+	place := func(key string) int {
+		if i := slices.Index(firstKeys, key); i >= 0 {
+			return i
+		}
+		return len(firstKeys)
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	for _, key := range slices.SortedFunc(maps.Keys(plain), func(a, b string) int {
+		return cmp.Or(place(a)-place(b), cmp.Compare(a, b))
+	}) {
+		name, value := &yaml.Node{}, &yaml.Node{}
+		name.SetString(key)
+		_ = value.Encode(plain[key])
+		lines := []*yaml.Node{value}
+		if key == "scenario" { // each of its keys is in a line of its own
+			lines = value.Content
+		}
+		for _, n := range lines {
+			n.Style |= yaml.FlowStyle
+		}
+		root.Content = append(root.Content, name, value)
+	}
+	root.Content[0].HeadComment = comment
+	return root
 }
 
 // firstKeys are at the top of a converted case, in this order.
 var firstKeys = []string{"case", "source", "formula", "note", "basis", "form", "problem", "algorithms",
 	"nodes"}
-
-// tidy puts the keys of a case in order, each in a line of its own, as those of its scenario are.
-func tidy(root *yaml.Node, comment string) *yaml.Node {
-	root.Style = 0
-	var pairs [][]*yaml.Node
-	for pair := range slices.Chunk(root.Content, 2) {
-		pairs = append(pairs, pair)
-		if pair[0].Value == "scenario" {
-			pair[1].Style = 0
-		}
-	}
-	place := func(pair []*yaml.Node) int {
-		if i := slices.Index(firstKeys, pair[0].Value); i >= 0 {
-			return i
-		}
-		return len(firstKeys)
-	}
-	slices.SortStableFunc(pairs, func(a, b []*yaml.Node) int { return place(a) - place(b) })
-	root.Content = slices.Concat(pairs...)
-	unquote(root)
-	root.Content[0].HeadComment = comment
-	return root
-}
-
-// unquote takes the quotes off words that need none.
-func unquote(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode {
-		n.Style = 0
-	}
-	for _, part := range n.Content {
-		unquote(part)
-	}
-}
 
 // experiment is the case as an experiment.
 func (c *oldCase) experiment(whole object) object {

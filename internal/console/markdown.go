@@ -12,8 +12,8 @@ func Markdown(text string) string {
 		"@", "&#64;", "[", `\[`, "]", `\]`, "~", `\~`).Replace(text)
 }
 
-// Markdown writes the table for a forge.
-func (t *Table) Markdown(w io.Writer) {
+// Markdown writes the table for a forge, of whose cells escape makes text.
+func (t *Table) Markdown(w io.Writer, escape func(string) string) {
 	line := func(cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
 	line(t.Head)
 	rule := make([]string, len(t.Head))
@@ -27,7 +27,7 @@ func (t *Table) Markdown(w io.Writer) {
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = Markdown(cell)
+			cells[i] = escape(cell)
 		}
 		line(cells)
 	}

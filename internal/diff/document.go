@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
@@ -89,7 +88,7 @@ func (d *Difference) endings() (rows [][3]string) {
 		if v == nil {
 			return ""
 		}
-		return compare.Number(*v)
+		return console.Number(*v)
 	}
 	for _, m := range metric.Columns(algo.Problem(a.Design["problem"])) {
 		if m.In(metric.Main) || !d.Parted() {

@@ -169,28 +169,27 @@ func (q *Request) check(word string) error {
 // rivals are two algorithms in one world.
 func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 	args := q.Args
-	var e [2]*experiment.Experiment
-	var trials [2]*experiment.Trial
-	var cells [2]*experiment.Cell
+	var trials [2]*replay.Trial
 	for i, word := range args[:2] {
-		if e[i], trials[i], cells[i], err = q.rival(word, args[2:]); err != nil {
+		if trials[i], err = q.rival(word, args[2:]); err != nil {
 			return sides, "", err
 		}
 	}
-	if cells[0].Plan.Scenario.Kind() != cells[1].Plan.Scenario.Kind() || e[0].Problem != e[1].Problem {
+	a, b := trials[0], trials[1]
+	if a.Design().Plan.Scenario.Kind() != b.Design().Plan.Scenario.Kind() || a.Of.Problem != b.Of.Problem {
 		return sides, "", mistaken("%s and %s solve different problems, and have no world in common",
 			args[0], args[1])
 	}
-	share(&trials[0].Plan, &trials[1].Plan)
-	for i, word := range args[:2] {
-		cells[i].Plan.InModel, cells[i].Plan.OutOfModel = trials[i].Plan.InModel, trials[i].Plan.OutOfModel
-		if sides[i], err = replay.Simulated(word, e[i], trials[i], cells[i], q.Again); err != nil {
+	share(&a.Plan, &b.Plan)
+	for i, t := range trials {
+		own := &t.Design().Plan
+		own.InModel, own.OutOfModel = t.Plan.InModel, t.Plan.OutOfModel
+		if sides[i], err = replay.Simulated(args[i], t, q.Again); err != nil {
 			return sides, "", err
 		}
 	}
-	t := trials[0]
-	return sides, fmt.Sprintf("%s, %s, repetition %d, seed %d", t.Plan.Scenario.Kind(),
-		console.Plural(t.Plan.Nodes, "process", "processes"), t.Repetition, t.Seed), nil
+	return sides, fmt.Sprintf("%s, %s, repetition %d, seed %d", a.Plan.Scenario.Kind(),
+		console.Plural(a.Plan.Nodes, "process", "processes"), a.Repetition, a.Seed), nil
 }
 
 // share has b take place in the world of a: all but the algorithm and what belongs to it. The label
@@ -208,21 +207,20 @@ func share(a, b *harness.Plan) {
 }
 
 // rival is the trial of an algorithm, or of a label of the experiment in FILE.
-func (q *Request) rival(word string, file []string) (
-	*experiment.Experiment, *experiment.Trial, *experiment.Cell, error) {
+func (q *Request) rival(word string, file []string) (*replay.Trial, error) {
 	over := experiment.Overrides{Transport: transport.Sim.Name, Set: q.Set}
 	number, place := max(q.Trial, 1), -1
 	if len(file) > 0 {
 		e, _, err := worldIn(file[0], over)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 		if all := e.Trials(); q.Trial == 0 && len(all) != 1 {
-			return nil, nil, nil, answer.Mistaken("%s has %d trials; want --trial N", file[0], len(all))
+			return nil, answer.Mistaken("%s has %d trials; want --trial N", file[0], len(all))
 		}
-		t, cell, err := replay.TrialOf(e, number)
+		t, err := replay.TrialOf(e, number)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 		cells := func(label string) (list []*experiment.Cell) {
 			for i := range e.Cells {
@@ -232,16 +230,15 @@ func (q *Request) rival(word string, file []string) (
 			}
 			return list
 		}
-		place = slices.Index(cells(cell.Label), cell)
+		place = slices.Index(cells(t.Design().Label), t.Design())
 		if own := cells(word); place < len(own) {
-			t, _, err := replay.TrialOf(e, (own[place].Number-1)*e.Repetitions+t.Repetition)
-			return e, t, own[place], err
+			return replay.TrialOf(e, (own[place].Number-1)*e.Repetitions+t.Repetition)
 		}
 		number = place*e.Repetitions + t.Repetition
 	}
 	alg, params, err := q.contender(word)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	var e *experiment.Experiment
 	if len(file) > 0 {
@@ -255,10 +252,9 @@ func (q *Request) rival(word string, file []string) (
 		e, err = experiment.Build([]string{alg.ID}, q.Nodes, over)
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	t, cell, err := replay.TrialOf(e, number)
-	return e, t, cell, err
+	return replay.TrialOf(e, number)
 }
 
 // contender reads an algorithm with parameters, as raft,pre_vote=true or raft,set=etcd,pre_vote=false.

@@ -57,7 +57,7 @@ func ReadWorld(path string, trial *int) (*World, error) {
 			return nil, answer.Mistaken("%s has %d trials; want --trial N", path, len(e.Trials()))
 		}
 	}
-	if _, _, err := replay.TrialOf(e, *trial); err != nil {
+	if _, err := replay.TrialOf(e, *trial); err != nil {
 		return nil, err
 	}
 	return &World{Name: fmt.Sprintf("trial %d of %s", *trial, path), Problem: e.Problem,

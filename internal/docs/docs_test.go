@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func documents(t testing.TB) (found []document) {
 	return found
 }
 
-// A place is a folder like a fresh clone, with bench on the path.
+// A place is a folder like a fresh clone, as far as its commands need one, with bench on the path.
 type place struct {
 	t     *testing.T
 	dir   string
@@ -69,7 +70,8 @@ type place struct {
 	whole bool // run no experiment with fewer repetitions than it has
 }
 
-func newPlace(t *testing.T) *place {
+// newPlace has those folders of the clone that the lines name.
+func newPlace(t *testing.T, lines ...string) *place {
 	t.Helper()
 	p := &place{t: t, dir: t.TempDir()}
 	bin := t.TempDir()
@@ -78,7 +80,8 @@ func newPlace(t *testing.T) *place {
 	must(t, os.Symlink(exe, filepath.Join(bin, "bench")))
 	for _, name := range []string{"configs", "docs", "results"} {
 		from := filepath.Join(root(t), name)
-		if _, err := os.Stat(from); err == nil {
+		named := func(line string) bool { return strings.Contains(line, name) || strings.Contains(line, "reproduce") }
+		if _, err := os.Stat(from); err == nil && (lines == nil || slices.ContainsFunc(lines, named)) {
 			must(t, os.CopyFS(filepath.Join(p.dir, name), os.DirFS(from)))
 		}
 	}
@@ -133,7 +136,8 @@ func (p *place) run(c shell) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
-	code := cmd.ProcessState.ExitCode()
+	code, used := cmd.ProcessState.ExitCode(), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	p.t.Logf("%s: %v of processor time: %s", c.where, used.Round(time.Millisecond), c.line)
 	switch {
 	case ctx.Err() != nil:
 		p.t.Errorf("%s: %s: not done within %v\n%s%s", c.where, c.line, limit, &errs, &out)
@@ -191,7 +195,11 @@ func TestCommands(t *testing.T) {
 		}
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			var lines []string
+			for _, c := range d.commands {
+				lines = append(lines, c.line)
+			}
+			p := newPlace(t, lines...)
 			p.whole = d.exact()
 			for _, f := range d.fences {
 				if f.file != "" {
@@ -280,6 +288,6 @@ func checkConfig(t *testing.T, name string, documented bool) {
 		return
 	}
 	t.Parallel()
-	p := newPlace(t)
+	p := newPlace(t, "configs")
 	p.run(shell{line: "bench run " + name + " --set " + few, where: name})
 }

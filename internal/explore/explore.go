@@ -65,15 +65,20 @@ type Report struct {
 
 // A Find is a broken promise and the schedule that breaks it.
 type Find struct {
+	Found      // Schedule is the smallest that breaks the same rule
 	Rule, Text string
-	Number     uint64     // of the schedule that broke it first
-	First      *Schedule  // that schedule
-	Schedule   *Schedule  // the smallest that breaks the same rule
-	Tried      int        // schedules on the way to that
 	Records    trace.List // of the smallest, without heartbeats
+	beyond     string     // the records of First are beyond the model
+}
+
+// A Found is a schedule that a search keeps.
+type Found struct {
+	Number     uint64    // of the schedule that was the first to do what is looked for
+	First      *Schedule // that schedule
+	Schedule   *Schedule // a simple one that does it, too
+	Tried      int       // schedules on the way to that
 	InModel    bool
 	OutOfModel []string // why not
-	beyond     string   // the records of First are beyond the model
 }
 
 // Unrunnable says whether no promise broke but the algorithm's code: it panicked, or broke the
@@ -238,10 +243,7 @@ func (s *search) family(ctx context.Context, number uint64, list *members) error
 			}
 		}
 		if b != nil && (b.beyond == "" || s.options.Faults == All) {
-			s.keep(number, &Find{
-				Rule: b.rule, Text: b.text, Number: number*family + i + 1, First: now.schedule,
-				Schedule: now.schedule, beyond: b.beyond,
-			})
+			s.keep(number, number*family+i+1, now.schedule, b)
 			return nil
 		}
 	}
@@ -254,13 +256,14 @@ func (s *search) maker(number uint64) *maker {
 	return &maker{alg: s.alg, options: s.options, rng: rand.New(rand.NewPCG(seed, seed))}
 }
 
-// keep notes a find, if none came before it.
-func (s *search) keep(number uint64, f *Find) {
+// keep notes what a schedule of a family breaks, if no family before it has a find.
+func (s *search) keep(family, number uint64, now *Schedule, b *breach) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if number < s.first.Load() {
-		s.first.Store(number)
-		s.found = f
+	if family < s.first.Load() {
+		s.first.Store(family)
+		s.found = &Find{Found: Found{Number: number, First: now, Schedule: now}, Rule: b.rule, Text: b.text,
+			beyond: b.beyond}
 	}
 }
 
@@ -272,17 +275,12 @@ func (f *Find) conclude() error {
 			return err
 		}
 	}
-	p, err := f.Schedule.Plan()
-	if err != nil {
-		return err
-	}
 	f.Records = nil
-	sink := trace.SinkFunc(func(r *trace.Record) {
+	b, err := f.Schedule.run(context.Background(), f.Rule, trace.SinkFunc(func(r *trace.Record) {
 		if !harness.IsHeartbeat(r) {
 			f.Records.Record(r)
 		}
-	})
-	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, sink)
+	}))
 	switch {
 	case err != nil:
 		return err
@@ -290,11 +288,19 @@ func (f *Find) conclude() error {
 		return f.Schedule.moody()
 	}
 	f.Text = b.text
-	faults, params := p.Beyond()
-	f.OutOfModel = append(faults, params...)
-	if b.beyond != "" {
-		f.OutOfModel = append(f.OutOfModel, b.beyond)
+	return f.place(b.beyond)
+}
+
+// place says whether the schedule is within the algorithm's model. Beyond is why its records are not.
+func (k *Found) place(beyond string) error {
+	p, err := k.Schedule.Plan()
+	if err != nil {
+		return err
 	}
-	f.InModel = len(f.OutOfModel) == 0
+	faults, params := p.Beyond()
+	if k.OutOfModel = append(faults, params...); beyond != "" {
+		k.OutOfModel = append(k.OutOfModel, beyond)
+	}
+	k.InModel = len(k.OutOfModel) == 0
 	return nil
 }

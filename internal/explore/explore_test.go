@@ -138,7 +138,7 @@ func TestFile_SaysAllInTheComment(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"one line", "panic: first\nseed: 9\n\nlast"} {
 		s, _ := sample(mustLookup("mutex/central"), 1)
-		f := &Find{Rule: broken, Text: text, Schedule: s}
+		f := &Find{Rule: broken, Text: text, Found: Found{Schedule: s}}
 		written, err := f.File()
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestFirstFind(t *testing.T) {
 	s := &search{alg: mustLookup("mutex/central"), options: &Options{Faults: None, Seed: 1}, begun: time.Now()}
 	s.first.Store(^uint64(0))
 	for _, number := range []uint64{7, 5, 6} {
-		s.keep(number, &Find{Number: number})
+		s.keep(number, number, nil, &breach{})
 	}
 	if s.found.Number != 5 {
 		t.Errorf("keeps what was found in family %d, want 5", s.found.Number)
@@ -218,7 +218,7 @@ func TestSchedulesRepeat(t *testing.T) {
 		for seed := range few {
 			s, m := sample(a, seed)
 			s = m.vary(s, nil)
-			f := &Find{Schedule: s, First: s}
+			f := &Find{Found: Found{Schedule: s, First: s}}
 			text, err := f.File()
 			if err != nil {
 				t.Fatal(err)

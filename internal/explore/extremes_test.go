@@ -325,7 +325,7 @@ func (w *walk) search(c *corner) {
 			c.Fatalf("%v: %v", c, err)
 		}
 		if b != nil && b.beyond == "" {
-			f := &Find{Rule: b.rule, Text: b.text, First: s, Schedule: s, InModel: true}
+			f := &Find{Rule: b.rule, Text: b.text, Found: Found{First: s, Schedule: s, InModel: true}}
 			text, err := f.File()
 			c.Errorf("%v: schedule %d: %s: %s\n%s%v", c, i, b.rule, b.text, text, err)
 			return

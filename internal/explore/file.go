@@ -149,14 +149,22 @@ func listed[T any](list []T) string {
 	return strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
 }
 
+// planIn is the plan of the first trial of the experiment in a file.
+func planIn(path string) (harness.Plan, error) {
+	e, err := experiment.Load(path, experiment.Overrides{})
+	if err != nil {
+		return harness.Plan{}, err
+	}
+	return e.Trials()[0].Plan, nil
+}
+
 // Reproduces loads the experiment in the file and says whether its trial breaks
 // the rule of f, as it should.
 func (f *Find) Reproduces(path string) error {
-	e, err := experiment.Load(path, experiment.Overrides{})
+	p, err := planIn(path)
 	if err != nil {
 		return err
 	}
-	p := e.Trials()[0].Plan
 	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, nil)
 	if err == nil && b == nil {
 		err = fmt.Errorf("%s does not break the rule %s, as the schedule that it was made of does",

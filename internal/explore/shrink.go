@@ -28,18 +28,18 @@ const patience = 30_000
 // shrink replaces the schedule of f by the simplest that is found. An interruption
 // leaves what there is by then.
 func (f *Find) shrink(ctx context.Context) error {
-	k := &shrinker{ctx: ctx, within: f.beyond == "" && f.First.within(), best: f.First}
-	k.holds = func(s *Schedule) (bool, error) {
+	within := f.beyond == "" && f.First.within()
+	f.simplify(ctx, within, func(s *Schedule) (bool, error) {
 		b, err := s.run(ctx, f.Rule, nil)
-		return b != nil && (b.beyond == "" || !k.within), err
-	}
-	k.simplify()
-	f.Schedule, f.Tried = k.best, k.tried
+		return b != nil && (b.beyond == "" || !within), err
+	})
 	return f.conclude()
 }
 
-// simplify finds the simplest schedule.
-func (k *shrinker) simplify() {
+// simplify finds the simplest schedule that holds, and is within the model if it is to be.
+func (f *Found) simplify(ctx context.Context, within bool, holds func(*Schedule) (bool, error)) {
+	k := &shrinker{ctx: ctx, within: within, best: f.First, holds: holds}
+	defer func() { f.Schedule, f.Tried = k.best, k.tried }()
 	for again := true; again; {
 		before := k.best
 		k.fewer()

@@ -11,7 +11,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/config"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -19,16 +18,11 @@ import (
 
 // A Worst is the schedule that costs most of all that were tried.
 type Worst struct {
-	Metric     *metric.Metric
-	Value      float64   // what it costs: of Schedule
-	Number     uint64    // of the schedule that cost most first
-	First      *Schedule // that schedule
-	Schedule   *Schedule // a small one that costs as much, but for a hundredth of a time
-	Tried      int       // schedules on the way to that
-	InModel    bool
-	OutOfModel []string // why not
-	Bound      *Bound   // nil: nothing is stated about it
-	Command    string   // that finds it again; of whoever saves it
+	Found   // Schedule is a small one that costs as much, but for a hundredth of a time
+	Metric  *metric.Metric
+	Value   float64 // what Schedule costs
+	Bound   *Bound  // nil: nothing is stated about it
+	Command string  // that finds it again
 }
 
 // A Bound is what theory allows a schedule to cost.
@@ -144,30 +138,24 @@ func (s *search) climb(ctx context.Context, number uint64) error {
 	if all := s.options.Schedules; all > 0 {
 		size = min(size, all-number*climb)
 	}
-	var best struct {
-		schedule *Schedule
-		value    float64
-		moments  moments
-		number   uint64
-	}
-	best.value = math.Inf(-1)
-	var seen moments
+	best := &Worst{Metric: s.options.Maximise, Value: math.Inf(-1)}
+	var seen, delicate moments // of the present trial, and of the costliest
 	for i := range size {
 		if ctx.Err() != nil || s.first.Load() < number {
 			break
 		}
 		next := mk.draw
-		if i >= bases && best.schedule != nil {
-			next = func() *Schedule { return mk.vary(best.schedule, best.moments) }
+		if i >= bases && best.First != nil {
+			next = func() *Schedule { return mk.vary(best.First, delicate) }
 		}
 		now := mk.trim(next())
 		for range 20 {
-			if now.modest(best.schedule) {
+			if now.modest(best.First) {
 				break
 			}
 			now = mk.trim(next())
 		}
-		if !now.modest(best.schedule) {
+		if !now.modest(best.First) {
 			continue
 		}
 		seen = seen[:0]
@@ -180,32 +168,21 @@ func (s *search) climb(ctx context.Context, number uint64) error {
 		}
 		s.tried.Add(1)
 		if b != nil && s.options.Faults != All {
-			s.keep(number, &Find{
-				Rule: b.rule, Text: b.text, Number: number*climb + i + 1, First: now, Schedule: now,
-			})
+			s.keep(number, number*climb+i+1, now, &breach{rule: b.rule, text: b.text})
 			return nil
 		}
-		if value >= best.value {
-			best.schedule, best.value, best.number = now, value, number*climb+i+1
-			best.moments = append(best.moments[:0], seen...)
+		if value >= best.Value {
+			best.Value, best.Found = value, Found{Number: number*climb + i + 1, First: now, Schedule: now}
+			delicate = append(delicate[:0], seen...)
 		}
 	}
-	if best.schedule != nil {
-		s.offer(&Worst{
-			Metric: s.options.Maximise, Value: best.value, Number: best.number, First: best.schedule,
-			Schedule: best.schedule,
-		})
-	}
-	return nil
-}
-
-// offer notes a schedule if none costs more, or as much and came before it.
-func (s *search) offer(w *Worst) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.worst == nil || w.Value > s.worst.Value || w.Value == s.worst.Value && w.Number < s.worst.Number {
-		s.worst = w
+	if w := s.worst; best.First != nil &&
+		(w == nil || best.Value > w.Value || best.Value == w.Value && best.Number < w.Number) {
+		s.worst = best
 	}
+	return nil
 }
 
 // loss is the share of a time that may go for a schedule that can be read.
@@ -217,13 +194,10 @@ func (w *Worst) shrink(ctx context.Context) error {
 	if w.Metric.Unit == metric.Milliseconds {
 		least *= 1 - loss
 	}
-	k := &shrinker{ctx: ctx, within: w.First.within(), best: w.First,
-		holds: func(s *Schedule) (bool, error) {
-			value, b, err := s.cost(ctx, w.Metric, nil)
-			return b == nil && value >= least, err
-		}}
-	k.simplify()
-	w.Schedule, w.Tried = k.best, k.tried
+	w.simplify(ctx, w.First.within(), func(s *Schedule) (bool, error) {
+		value, b, err := s.cost(ctx, w.Metric, nil)
+		return b == nil && value >= least, err
+	})
 	p, err := w.Schedule.Plan()
 	if err != nil {
 		return err
@@ -235,11 +209,8 @@ func (w *Worst) shrink(ctx context.Context) error {
 	if w.Value = costOf(v, w.Metric); !(w.Value >= least) {
 		return w.Schedule.moody()
 	}
-	faults, params := p.Beyond()
-	w.OutOfModel = append(faults, params...)
-	w.InModel = len(w.OutOfModel) == 0
 	w.Bound = w.Schedule.bound(alg, &p, v, w.Metric)
-	return nil
+	return w.place("")
 }
 
 // bound is what theory allows s to cost: the largest claim about messages, the promise of a leader
@@ -350,11 +321,10 @@ func (w *Worst) File() ([]byte, error) {
 
 // Reproduces loads the experiment in the file and says whether its trial costs as much.
 func (w *Worst) Reproduces(path string) error {
-	e, err := experiment.Load(path, experiment.Overrides{})
+	p, err := planIn(path)
 	if err != nil {
 		return err
 	}
-	p := e.Trials()[0].Plan
 	_, v, err := simulate(context.Background(), &p, nil)
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ func Write(path string, text []byte) error {
 	}
 	defer os.Remove(file.Name()) // gone already if all went well
 	_, err = file.Write(text)
-	if err = errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
+	if err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"sync/atomic"
@@ -237,6 +238,18 @@ var Ballast = sync.OnceValue(func() []byte { return make([]byte, 64<<20) })
 // mostStack is how deep code may call itself, in bytes of the stack of a goroutine. Go's own limit is a
 // gigabyte.
 const mostStack = 64 << 20
+
+// Confine keeps this process below so many bytes for good: it collects garbage harder near the limit,
+// and the guard raises above it.
+func Confine(bytes uint64) {
+	debug.SetMaxStack(mostStack)
+	if bytes == 0 {
+		return
+	}
+	LimitMemory(bytes)
+	debug.SetMemoryLimit(int64(bytes / 10 * 9))
+	refuse(bytes)
+}
 
 // Share is the part of this machine's memory that one of so many processes may take:
 // three quarters of it in all, in bytes; 0 where nobody says how much there is.

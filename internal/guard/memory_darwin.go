@@ -10,3 +10,6 @@ func physical() uint64 {
 	}
 	return n
 }
+
+// refuse is not possible on this system: the guard looks.
+func refuse(uint64) {}

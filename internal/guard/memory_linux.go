@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -26,16 +25,8 @@ func physical() uint64 {
 	return most
 }
 
-// Confine keeps this process below so many bytes for good: it collects garbage harder
-// near the limit, the guard raises above it, and the system refuses what jumps far
-// beyond in between two looks.
-func Confine(bytes uint64) {
-	debug.SetMaxStack(mostStack)
-	if bytes == 0 {
-		return
-	}
-	LimitMemory(bytes)
-	debug.SetMemoryLimit(int64(bytes / 10 * 9))
+// refuse has the system refuse what jumps far beyond so many bytes in between two looks.
+func refuse(bytes uint64) {
 	hard := bytes + bytes/4 + 256<<20
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_DATA, &limit) == nil && hard < limit.Max {

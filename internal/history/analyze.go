@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -270,9 +271,8 @@ func byDate(entries []*Entry) (out []*commits.Commit) {
 }
 
 func completed(c commits.Commit, from *commits.Commit) commits.Commit {
-	return commits.Commit{Hash: c.Hash, Date: cmp.Or(c.Date, from.Date), Author: cmp.Or(c.Author,
-		from.Author),
-		Subject: cmp.Or(c.Subject, from.Subject)}
+	return commits.Commit{Hash: c.Hash, Date: cmp.Or(c.Date, from.Date),
+		Author: cmp.Or(c.Author, from.Author), Subject: cmp.Or(c.Subject, from.Subject)}
 }
 
 // A past is a cell over the history.
@@ -388,14 +388,11 @@ func differing(old, is *Cell) (first, n int) {
 
 // changes lists the figures of a simulated cell that are others, the main ones of the problem first.
 func changes(problem algo.Problem, old, is *Cell) (out []Change) {
-	for name := range is.Figures {
-		if old.Figures[name].Digest != is.Figures[name].Digest {
-			out = append(out, exactChange(name, old.Figures[name], is.Figures[name]))
-		}
-	}
-	for name, f := range old.Figures {
-		if _, still := is.Figures[name]; !still {
-			out = append(out, exactChange(name, f, Figure{}))
+	all := maps.Clone(old.Figures)
+	maps.Copy(all, is.Figures)
+	for name := range all {
+		if before, now := old.Figures[name], is.Figures[name]; before.Digest != now.Digest {
+			out = append(out, exactChange(name, before, now))
 		}
 	}
 	main := metric.Names(metric.Shown(problem, metric.Main))
@@ -409,8 +406,7 @@ func changes(problem algo.Problem, old, is *Cell) (out []Change) {
 		return len(main)
 	}
 	slices.SortFunc(out, func(x, y Change) int {
-		return cmp.Or(rank(x)-rank(y), cmp.Compare(x.Metric,
-			y.Metric))
+		return cmp.Or(rank(x)-rank(y), cmp.Compare(x.Metric, y.Metric))
 	})
 	return out
 }
@@ -489,25 +485,22 @@ func (p *past) series(metrics []string) (out []*Series) {
 		index := map[string]*Series{}
 		for i, c := range p.cells {
 			f, has := c.Figures[name]
-			if v := f.value(); !has || math.IsNaN(v) {
+			if !has || f.Median == nil {
 				continue
-			} else {
-				machine := ""
-				if !c.Exact {
-					machine = Fingerprint(p.entries[i].Machine)
-				}
-				s := index[machine]
-				if s == nil {
-					s = &Series{Experiment: p.experiment, Cell: p.label, Design: p.design,
-						Metric: metric.Named(name),
-						Exact:  c.Exact, Machine: machine}
-					index[machine], out = s, append(out, s)
-				}
-				if c.Exact && f.Mean != nil {
-					v = *f.Mean
-				}
-				s.Points = append(s.Points, Point{Entry: p.entries[i], Value: v, Raw: v})
 			}
+			v, machine := *f.Median, ""
+			if !c.Exact {
+				machine = Fingerprint(p.entries[i].Machine)
+			} else if f.Mean != nil {
+				v = *f.Mean
+			}
+			s := index[machine]
+			if s == nil {
+				s = &Series{Experiment: p.experiment, Cell: p.label, Design: p.design,
+					Metric: metric.Named(name), Exact: c.Exact, Machine: machine}
+				index[machine], out = s, append(out, s)
+			}
+			s.Points = append(s.Points, Point{Entry: p.entries[i], Value: v, Raw: v})
 		}
 	}
 	return out

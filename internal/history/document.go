@@ -137,16 +137,7 @@ func where(f *Finding) string {
 // findingText is a finding in a line.
 func findingText(f *Finding) string {
 	cell := f.Experiment + ": " + f.Cell
-	var parts []string
-	const most = 3
-	for i, c := range f.Changes {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("%d more", len(f.Changes)-most))
-			break
-		}
-		parts = append(parts, figureChange(&c))
-	}
-	text := strings.Join(parts, ", ")
+	text := figures(f)
 	switch f.Kind {
 	case Drift:
 		text += fmt.Sprintf(", over %s up to %s", console.Plural(f.Commits, "measured commit",
@@ -170,13 +161,28 @@ func findingText(f *Finding) string {
 	return fmt.Sprintf("%s, %s: %s: %s", f.Kind, f.Verdict, cell, text)
 }
 
-func figureChange(c *Change) string {
-	number := func(v *float64) string {
-		if v == nil {
-			return "none"
-		}
-		return compare.Number(*v)
+// figures are the first changes of a finding.
+func figures(f *Finding) string {
+	const most = 3
+	var parts []string
+	for i := range f.Changes[:min(most, len(f.Changes))] {
+		parts = append(parts, figureChange(&f.Changes[i]))
 	}
+	if more := len(f.Changes) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// number is a figure in words.
+func number(v *float64) string {
+	if v == nil {
+		return "none"
+	}
+	return console.Number(*v)
+}
+
+func figureChange(c *Change) string {
 	if c.Equal {
 		return fmt.Sprintf("%s %s in the mean, but not in each trial", c.Metric, number(c.After))
 	}
@@ -265,11 +271,11 @@ func (r *Curve) Document() *answer.Document {
 	shown := func(v float64, text string) answer.Shown { return answer.Shown{Value: v, Text: text} }
 	for _, row := range r.Rows {
 		cells := []answer.Value{shown(row.Alpha, fmt.Sprint(row.Alpha)),
-			shown(row.Alarms, compare.Number(row.Alarms))}
+			shown(row.Alarms, console.Number(row.Alarms))}
 		for _, found := range row.Found {
 			later := ""
 			if found.Share > 0 {
-				later = compare.Number(found.Delay)
+				later = console.Number(found.Delay)
 			}
 			cells = append(cells, shown(found.Share, fmt.Sprintf("%.0f %%", 100*found.Share)),
 				shown(found.Delay, later), found.Tries)
@@ -282,10 +288,10 @@ func (r *Curve) Document() *answer.Document {
 		d.Say("none of these raises so few false alarms: measure more trials for each run")
 	case p.Least == nil:
 		d.Say(fmt.Sprintf("--alpha %v raises %s false alarms a year, and finds none of these steps nine "+
-			"times in ten", p.Alpha, compare.Number(p.Alarms)))
+			"times in ten", p.Alpha, console.Number(p.Alarms)))
 	default:
 		d.Say(fmt.Sprintf("proposed: --alpha %v --least %g%%: %s false alarms a year, and nine of ten steps "+
-			"of that size are found within %d commits", p.Alpha, 100**p.Least, compare.Number(p.Alarms),
+			"of that size are found within %d commits", p.Alpha, 100**p.Least, console.Number(p.Alarms),
 			Within))
 	}
 	if p := r.Proposed; p != nil {

@@ -9,11 +9,9 @@
 package history
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,8 +112,7 @@ func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 		return nil, fmt.Errorf("%s has no trials", t.Path)
 	}
 	e := &Entry{Schema: Schema, Experiment: t.Name, Config: m.Config, Run: m.Run, Commit: c,
-		Started: m.Started,
-		Version: m.Tool.Version, Go: m.Tool.Go, Machine: m.Where()}
+		Started: m.Started, Version: m.Tool.Version, Go: m.Tool.Go, Machine: m.Where()}
 	if v, ok := m.Bus["round_trip_p50_us"].(float64); ok {
 		e.Bus = v
 	}
@@ -204,8 +201,7 @@ func (e *Entry) bad() error {
 	switch {
 	case e.Schema > Schema:
 		return fmt.Errorf("schema_version %d is of a newer version of the program, which reads up to %d",
-			e.Schema,
-			Schema)
+			e.Schema, Schema)
 	case e.Schema < 1 || e.Commit.Hash == "" || e.Experiment == "" || len(e.Cells) == 0:
 		return fmt.Errorf("no entry: want schema_version, commit, experiment and cells; remove the file " +
 			"if it is not of a history")
@@ -245,14 +241,6 @@ func Fingerprint(m results.Machine) string {
 	return strings.Join(parts, ", ")
 }
 
-// value is the figure as a number: the median; NaN if there is none.
-func (f *Figure) value() float64 {
-	if f.Median == nil {
-		return math.NaN()
-	}
-	return *f.Median
-}
-
 // violations is how many trials broke a promise.
 func (c *Cell) violations() int { return c.Statuses[string(trace.Violated)] }
 
@@ -262,6 +250,6 @@ func (c *Cell) key() string {
 	for i, f := range c.Design {
 		parts[i] = f.Name + "=" + f.Value
 	}
-	slices.SortFunc(parts, func(a, b string) int { return cmp.Compare(a, b) })
+	slices.Sort(parts)
 	return strings.Join(parts, "\x00")
 }

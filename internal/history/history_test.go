@@ -280,28 +280,36 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// stores are a folder and a reference of a new repository, which is where the test is then.
-func stores(t *testing.T) map[string]*Store {
-	t.Helper()
-	t.Chdir(t.TempDir())
+func TestMain(m *testing.M) {
 	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"} {
-		t.Setenv(name, value)
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
-	run(t, "git", "init", "--quiet")
-	out := map[string]*Store{}
+	os.Exit(m.Run())
+}
+
+// stores are a folder and two references of a new repository in dir.
+func stores(t *testing.T) (dir string, out map[string]*Store) {
+	t.Helper()
+	dir = t.TempDir()
+	run(t, dir, "git", "init", "--quiet")
+	out = map[string]*Store{}
 	for _, name := range []string{"h", "git:refs/notes/conclave", "git:bench"} {
-		s, err := Open(t.Context(), name)
+		s, err := openIn(t.Context(), dir, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[name] = s
 	}
-	return out
+	return dir, out
 }
 
-func run(t *testing.T, program string, args ...string) string {
+func run(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(program, args...).CombinedOutput()
+	c := exec.Command(program, args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %v: %v\n%s", program, args, err, out)
 	}
@@ -310,7 +318,9 @@ func run(t *testing.T, program string, args ...string) string {
 
 // TestStore: what many add at once is all there, once, and as it was.
 func TestStore(t *testing.T) {
-	for name, s := range stores(t) {
+	t.Parallel()
+	_, all := stores(t)
+	for name, s := range all {
 		if got, err := s.Entries(t.Context()); err != nil || len(got) != 0 {
 			t.Errorf("%s: a new store has %d entries, %v", name, len(got), err)
 		}
@@ -349,20 +359,16 @@ func TestStore(t *testing.T) {
 
 // TestStore_Sync: two clones that both add have what both added, whoever is first, and so has the remote.
 func TestStore_Sync(t *testing.T) {
-	stores(t)
-	run(t, "git", "init", "--quiet", "--bare", "remote")
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	remote := filepath.Join(here, "remote")
+	t.Parallel()
+	dir, _ := stores(t)
+	run(t, dir, "git", "init", "--quiet", "--bare", "remote")
+	remote := filepath.Join(dir, "remote")
 	const ref = "git:refs/notes/conclave"
 	var clones []*Store
 	for i := range 3 {
-		dir := filepath.Join(here, fmt.Sprint("clone", i))
-		run(t, "git", "init", "--quiet", dir)
-		t.Chdir(dir)
-		s, err := Open(t.Context(), ref)
+		clone := filepath.Join(dir, fmt.Sprint("clone", i))
+		run(t, dir, "git", "init", "--quiet", clone)
+		s, err := openIn(t.Context(), clone, ref)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,22 +396,23 @@ func TestStore_Sync(t *testing.T) {
 			t.Errorf("clone %d has %d entries, %v; want 9", i, len(got), err)
 		}
 	}
-	if s, err := Open(t.Context(), "h"); err != nil || s.Sync(t.Context(), remote) == nil {
+	if s, err := openIn(t.Context(), dir, "h"); err != nil || s.Sync(t.Context(), remote) == nil {
 		t.Error("a folder was exchanged with a repository")
 	}
 }
 
 func TestStore_Mistakes(t *testing.T) {
-	stores(t)
-	if err := os.WriteFile("file", nil, 0o644); err != nil {
+	t.Parallel()
+	dir, _ := stores(t)
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"", "git:", "file", "git:a..b", "git:refs/heads/"} {
-		if _, err := Open(t.Context(), name); err == nil {
+		if _, err := openIn(t.Context(), dir, name); err == nil {
 			t.Errorf("%q is taken for a store", name)
 		}
 	}
-	s, err := Open(t.Context(), "h")
+	s, err := openIn(t.Context(), dir, "h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,18 +421,18 @@ func TestStore_Mistakes(t *testing.T) {
 	}
 	for name, text := range map[string]string{"x.json": "{", "y.json": `{"schema_version": 99}`,
 		"z.json": "{}"} {
-		if err := os.WriteFile("h/entries/"+name, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "h/entries/"+name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Entries(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v; want its name", name, err)
 		}
-		if err := os.Remove("h/entries/" + name); err != nil {
+		if err := os.Remove(filepath.Join(dir, "h/entries/"+name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// What a killed write leaves is not read.
-	if err := os.WriteFile("h/entries/.add-1", []byte("{"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "h/entries/.add-1"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Entries(t.Context()); err != nil || len(got) != 1 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/chart/svg"
-	"github.com/conclave-bench/conclave/internal/console"
 )
 
 //go:embed page.html
@@ -20,20 +19,16 @@ var pageText string
 // Page is a page of trends, which needs no network: a line for each series, with its level, and
 // with the commits that changed it.
 func Page(store string, a *Analysis) ([]byte, error) {
-	t, err := template.New("page").Parse(pageText)
+	t, err := template.New("page").Funcs(template.FuncMap{"where": where, "figures": figures}).Parse(pageText)
 	if err != nil {
 		return nil, err
 	}
-	p := page{Store: store, Runs: a.Runs, Bad: len(a.Bad())}
-	for _, f := range a.Findings {
-		p.Findings = append(p.Findings, newMark(f))
-	}
+	p := page{Store: store, Runs: a.Runs, Bad: len(a.Bad()), Findings: slices.Clone(a.Findings)}
 	slices.Reverse(p.Findings) // the newest first
 	for i, s := range a.Series {
-		if len(s.Points) == 0 {
-			continue
+		if len(s.Points) > 0 {
+			p.Rows = append(p.Rows, newRow(i, s, a))
 		}
-		p.Rows = append(p.Rows, newRow(i, s, a))
 	}
 	var out bytes.Buffer
 	err = t.Execute(&out, p)
@@ -43,95 +38,35 @@ func Page(store string, a *Analysis) ([]byte, error) {
 type page struct {
 	Store     string
 	Runs, Bad int
-	Findings  []mark
+	Findings  []*Finding
 	Rows      []row
-}
-
-// A mark is a finding on the page.
-type mark struct {
-	Commit, Subject, Kind, Verdict, Cell, Text, Blessed string
-}
-
-func newMark(f *Finding) mark {
-	m := mark{Commit: f.Commit.Short(), Subject: f.Commit.Subject, Kind: string(f.Kind),
-		Verdict: string(f.Verdict),
-		Cell:    f.Experiment + ": " + f.Cell}
-	if f.From.Hash != f.To.Hash {
-		m.Commit += fmt.Sprintf(" (%s to %s)", f.From.Short(), f.To.Short())
-	}
-	if f.Unmeasured > 0 {
-		m.Commit += fmt.Sprintf(", or one of the %d before it", f.Unmeasured)
-	}
-	var parts []string
-	for i, c := range f.Changes {
-		if i == 3 {
-			parts = append(parts, fmt.Sprintf("%d more", len(f.Changes)-3))
-			break
-		}
-		text := c.Metric + " " + number(c.Before) + " → " + number(c.After)
-		if r := c.Ratio(); !math.IsNaN(r) {
-			text += fmt.Sprintf(" (%+.3g %%)", 100*r)
-		}
-		parts = append(parts, text)
-	}
-	m.Text = strings.Join(parts, ", ")
-	if f.End != nil {
-		m.Text += ", up to " + f.End.Short()
-	}
-	if f.Blessing != nil {
-		m.Blessed = f.Blessing.Reason
-	}
-	return m
-}
-
-func number(v *float64) string {
-	if v == nil {
-		return "none"
-	}
-	return console.Number(*v)
 }
 
 // A row is a series on the page.
 type row struct {
-	ID                              string
-	Experiment, Cell, Metric, Doc   string
-	Kind, Machine, Last, Noise, Bus string
-	Undecided                       int
-	Spark, Chart                    template.HTML // made here, of numbers and escaped text
-	Marks                           []mark
-	Open                            bool
+	*Series
+	ID, Last, Noise string
+	Spark, Chart    template.HTML // made here, of numbers and escaped text
+	Marks           []*Finding
 }
 
 func newRow(i int, s *Series, a *Analysis) row {
 	last := s.Points[len(s.Points)-1].Raw
-	r := row{ID: "s" + strconv.Itoa(i), Experiment: s.Experiment, Cell: s.Cell, Metric: s.Metric.Title(),
-		Doc: s.Metric.Doc, Kind: "exact", Machine: s.Machine, Last: number(&last), Undecided: s.Course.Late}
-	var marks []*Finding
+	r := row{Series: s, ID: "s" + strconv.Itoa(i), Last: number(&last), Noise: "exact", Marks: s.Findings}
 	if s.Exact {
+		r.Marks = nil
 		for _, f := range a.Findings {
+			changed := func(c Change) bool { return c.Metric == s.Metric.Name && !c.Equal }
 			if f.Experiment == s.Experiment && slices.Equal(f.Design, s.Design) && f.Machine == "" &&
-				slices.ContainsFunc(f.Changes, func(c Change) bool {
-					return c.Metric == s.Metric.Name &&
-						!c.Equal
-				}) {
-				marks = append(marks, f)
+				slices.ContainsFunc(f.Changes, changed) {
+				r.Marks = append(r.Marks, f)
 			}
 		}
-	} else {
-		r.Kind, marks = "noisy", s.Findings
-		if n := s.Noise(); n > 0 { // NaN: it is not known; 0: all values are equal
-			r.Noise = fmt.Sprintf("± %.2g %%", 100*n)
-		}
-		if s.Bus != 0 {
-			r.Bus = fmt.Sprintf("%.2g %% for each percent of the bare bus, taken out", s.Bus)
-		}
+	} else if r.Noise = "noisy"; s.Noise() > 0 { // NaN: it is not known; 0: all values are equal
+		r.Noise = fmt.Sprintf("± %.2g %%", 100*s.Noise())
 	}
-	for _, f := range marks {
-		r.Marks = append(r.Marks, newMark(f))
-	}
-	r.Open = len(marks) > 0
-	r.Spark = picture(s, marks, 160, 28, false)
-	r.Chart = picture(s, marks, 860, 220, true)
+	r.Spark = picture(s, r.Marks, 160, 28, false)
+	r.Chart = picture(s, r.Marks, 860, 220, true)
 	return r
 }
 
@@ -228,9 +163,8 @@ func (c *canvas) mark(s *Series, f *Finding, large bool) {
 			c.x(float64(from)-0.5), c.top,
 			c.x(float64(to)+0.5)-c.x(float64(from)-0.5), c.high)
 	}
-	m := newMark(f)
 	c.Put(`<path class="%s" d="M%v %vv%v">%s</path>`, class, c.x(float64(i)-0.5), c.top,
-		c.high, svg.Title(m.Commit+" "+m.Subject+": "+m.Text))
+		c.high, svg.Title(where(f)+": "+figures(f)))
 }
 
 // line draws a value of each point.

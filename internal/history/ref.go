@@ -40,8 +40,8 @@ const (
 	branches = "refs/heads/"
 )
 
-// openRef opens the store of a reference, whose name may be that of a branch.
-func openRef(ctx context.Context, name string) (*gitRef, error) {
+// openRef opens the store of a reference of the repository that dir is in. The name may be that of a branch.
+func openRef(ctx context.Context, dir, name string) (*gitRef, error) {
 	ref := name
 	if !strings.HasPrefix(ref, "refs/") {
 		ref = branches + ref
@@ -56,7 +56,7 @@ func openRef(ctx context.Context, name string) (*gitRef, error) {
 		return nil, &RefError{ref, "would be a branch with a name that has a meaning of its own to git; " +
 			"want another name, as git:refs/notes/conclave"}
 	}
-	repo, err := commits.Open(ctx, ".")
+	repo, err := commits.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -14,23 +14,24 @@ import (
 // TestStore_Refs: a history is written to notes and to branches of its own. Whatever else a reference is, the
 // store says what, and no reference of the repository changes.
 func TestStore_Refs(t *testing.T) {
-	stores(t)
+	t.Parallel()
+	dir, _ := stores(t)
 	author := []string{"-c", "user.name=a", "-c", "user.email=a@example.org"}
-	if err := os.WriteFile("code.txt", []byte("code\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "code.txt"), []byte("code\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "git", "checkout", "--quiet", "-b", "main")
-	run(t, "git", "add", "code.txt")
-	run(t, "git", append(author, "commit", "--quiet", "-m", "code")...)
-	run(t, "git", "branch", "other")
-	run(t, "git", "worktree", "add", "--quiet", "-b", "elsewhere", "tree")
-	run(t, "git", append(author, "notes", "add", "-m", "a note")...)
-	run(t, "git", "symbolic-ref", "refs/notes/link", "refs/heads/main")
-	run(t, "git", "tag", "v1")
-	blob := strings.TrimSpace(run(t, "git", "rev-parse", "HEAD:code.txt"))
-	run(t, "git", "update-ref", "refs/notes/blob", blob)
-	run(t, "git", "checkout", "--quiet", "--orphan", "unborn")
-	refs := run(t, "git", "show-ref", "--head")
+	run(t, dir, "git", "checkout", "--quiet", "-b", "main")
+	run(t, dir, "git", "add", "code.txt")
+	run(t, dir, "git", append(author, "commit", "--quiet", "-m", "code")...)
+	run(t, dir, "git", "branch", "other")
+	run(t, dir, "git", "worktree", "add", "--quiet", "-b", "elsewhere", "tree")
+	run(t, dir, "git", append(author, "notes", "add", "-m", "a note")...)
+	run(t, dir, "git", "symbolic-ref", "refs/notes/link", "refs/heads/main")
+	run(t, dir, "git", "tag", "v1")
+	blob := strings.TrimSpace(run(t, dir, "git", "rev-parse", "HEAD:code.txt"))
+	run(t, dir, "git", "update-ref", "refs/notes/blob", blob)
+	run(t, dir, "git", "checkout", "--quiet", "--orphan", "unborn")
+	refs := run(t, dir, "git", "show-ref", "--head")
 	for name, want := range map[string]string{
 		"git:main":                   "has something else than a history",
 		"git:other":                  "has something else than a history",
@@ -53,7 +54,7 @@ func TestStore_Refs(t *testing.T) {
 		"git:refs/notes/x.lock":      "no name of a reference",
 		"git:refs/heads/main^{tree}": "no name of a reference",
 	} {
-		s, err := Open(t.Context(), name)
+		s, err := openIn(t.Context(), dir, name)
 		if err == nil {
 			err = errors.Join(s.Writable(t.Context()))
 			if bad := s.Add(t.Context(), entry(1, simulated(1)), nil); bad == nil {
@@ -67,11 +68,11 @@ func TestStore_Refs(t *testing.T) {
 			t.Errorf("%s: %v; want %q", name, err, want)
 		}
 	}
-	if now := run(t, "git", "show-ref", "--head"); now != refs {
+	if now := run(t, dir, "git", "show-ref", "--head"); now != refs {
 		t.Errorf("references were\n%sand are\n%s", refs, now)
 	}
 	for _, name := range []string{"git:new", "git:group/new", "git:refs/notes/new", "git:refs/heads/x-HEAD/y"} {
-		s, err := Open(t.Context(), name)
+		s, err := openIn(t.Context(), dir, name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -91,32 +92,33 @@ func TestStore_Refs(t *testing.T) {
 // TestStore_SyncRefs: what a remote repository has under the name is a history as well, or stays as it is, and
 // so does the reference here. A remote that looks like an option is none.
 func TestStore_SyncRefs(t *testing.T) {
-	stores(t)
-	run(t, "git", "init", "--quiet", "--bare", "remote")
-	if err := os.WriteFile("code.txt", []byte("code\n"), 0o644); err != nil {
+	t.Parallel()
+	dir, _ := stores(t)
+	run(t, dir, "git", "init", "--quiet", "--bare", "remote")
+	if err := os.WriteFile(filepath.Join(dir, "code.txt"), []byte("code\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "git", "add", "code.txt")
-	run(t, "git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "code")
-	run(t, "git", "push", "--quiet", "remote", "HEAD:refs/heads/taken")
-	s, err := Open(t.Context(), "git:taken")
+	run(t, dir, "git", "add", "code.txt")
+	run(t, dir, "git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "code")
+	run(t, dir, "git", "push", "--quiet", "remote", "HEAD:refs/heads/taken")
+	s, err := openIn(t.Context(), dir, "git:taken")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Add(t.Context(), entry(1, simulated(1)), nil); err != nil {
 		t.Fatal(err)
 	}
-	refs := run(t, "git", "show-ref") + run(t, "git", "-C", "remote", "show-ref")
+	refs := run(t, dir, "git", "show-ref") + run(t, dir, "git", "-C", "remote", "show-ref")
 	if err := s.Sync(t.Context(), "remote"); !errors.As(err, new(*RefError)) {
 		t.Errorf("a branch of code: %v", err)
 	}
 	if err := s.Sync(t.Context(), "--upload-pack=touch harm; false"); err == nil {
 		t.Error("an option is taken for a remote")
 	}
-	if _, err := os.Stat("harm"); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "harm")); err == nil {
 		t.Error("the option was obeyed")
 	}
-	if now := run(t, "git", "show-ref") + run(t, "git", "-C", "remote", "show-ref"); now != refs {
+	if now := run(t, dir, "git", "show-ref") + run(t, dir, "git", "-C", "remote", "show-ref"); now != refs {
 		t.Errorf("references were\n%sand are\n%s", refs, now)
 	}
 }
@@ -124,8 +126,9 @@ func TestStore_SyncRefs(t *testing.T) {
 // TestStore_Checksums: a file that is not what was written is refused by name, be it an entry, a blessing or an
 // experiment. Ends of lines may be others.
 func TestStore_Checksums(t *testing.T) {
-	t.Chdir(t.TempDir())
-	s, err := Open(t.Context(), "h")
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := openIn(t.Context(), dir, "h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +143,7 @@ func TestStore_Checksums(t *testing.T) {
 		_, third := s.Experiment(t.Context(), e.Config)
 		return errors.Join(first, second, third)
 	}
-	list, err := filepath.Glob("h/*/*")
+	list, err := filepath.Glob(filepath.Join(dir, "h/*/*"))
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%v, %v", list, err)
 	}
@@ -179,17 +182,18 @@ func TestStore_Checksums(t *testing.T) {
 
 // TestStore_Earlier: files of earlier builds have the checksum in their names, too.
 func TestStore_Earlier(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"entries/20260201T000000-abc-33b36298d8b3.json": `{"schema_version":1,"experiment":"ci","config_sha256":"","run":"r","commit":{"commit":"abc","author":"","date":"","subject":""},"started":"2026-02-01T00:00:00Z","version":"","go":"","machine":{"os":"linux","arch":"","kernel":"","cores":0,"gomaxprocs":0},"cells":[{"design":[["label","raft"]],"trials":1,"statuses":{"ok":1},"first_trial":1,"seeds":"5eed","figures":{}}]}`,
 		"blessings/6c65afe4571706cb.json":               `{"commit":"abc","where":[["algorithm","raft"]],"reason":"meant","at":"2026-02-01T00:00:00Z"}`,
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir("h/"+name), 0o755),
-			os.WriteFile("h/"+name, []byte(text+"\n"), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, "h", name)), 0o755),
+			os.WriteFile(filepath.Join(dir, "h/"+name), []byte(text+"\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(t.Context(), "h")
+	s, err := openIn(t.Context(), dir, "h")
 	if err != nil {
 		t.Fatal(err)
 	}

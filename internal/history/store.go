@@ -48,23 +48,26 @@ const GitPrefix = "git:"
 
 // Open opens the store of a name: that of a folder, or git:REF of the repository here. Neither needs to
 // exist.
-func Open(ctx context.Context, name string) (*Store, error) {
+func Open(ctx context.Context, name string) (*Store, error) { return openIn(ctx, ".", name) }
+
+// openIn does that in a folder that relative names are relative to.
+func openIn(ctx context.Context, dir, name string) (*Store, error) {
 	ref, isRef := strings.CutPrefix(name, GitPrefix)
-	switch {
-	case name == "" || isRef && ref == "":
+	if name == "" || isRef && ref == "" {
 		return nil, errors.New("want the folder of a history, or git:REF, as git:refs/notes/conclave")
-	case !isRef:
-		if info, err := os.Stat(name); err == nil && !info.IsDir() {
-			return nil, fmt.Errorf("%s is a file; want a folder, or git:REF, as git:refs/notes/conclave",
-				name)
-		}
-		return &Store{folder(name), name}, nil
 	}
-	g, err := openRef(ctx, ref)
-	if err != nil {
-		return nil, err
+	if isRef {
+		g, err := openRef(ctx, dir, ref)
+		return &Store{g, name}, err
 	}
-	return &Store{g, name}, nil
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file; want a folder, or git:REF, as git:refs/notes/conclave", name)
+	}
+	return &Store{folder(path), name}, nil
 }
 
 func (s *Store) String() string { return s.name }
@@ -194,29 +197,10 @@ func (f folder) put(_ context.Context, list ...file) error {
 		if _, err := os.Stat(to); err == nil {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), files.Write(to, one.content))
+		if err != nil {
 			return err
 		}
-		if err := appear(to, one.content); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// appear writes a file that nobody sees before it is whole.
-func appear(to string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(to), ".add-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	err = cmp.Or(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), to)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/guard"
 	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/telemetry"
 )
 
 // Work is what a process of its own does.
@@ -163,13 +164,16 @@ var door struct {
 // It returns the exit code.
 func Do(work func(out, err *os.File) (code int, output []byte)) int {
 	inherited, err := proc.Inherited(os.Stdout.Name(), os.Stderr.Name(), "board")
+	var memory []byte
 	if err == nil {
-		err = show(inherited[boardFile])
+		memory, err = telemetry.Map(inherited[boardFile], guard.BoardSize)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "this is not for people to start: %v\n", err)
 		return 1
 	}
+	guard.Show(memory)
+	proc.InBackground()
 	in, out := proc.Streams(os.Stdin, os.Stdout)
 	door.closing = out
 	go func() {

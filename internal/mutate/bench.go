@@ -29,11 +29,15 @@ const (
 // A Bench runs the tests of the package in Dir against mutants, of that package or of one
 // that it uses.
 type Bench struct {
-	Dir   string        // absolute
-	Temp  string        // where it works
-	Env   []string      // of the tests, besides the own; an empty value takes a variable away
-	Skip  string        // an expression for the tests that are left out; "": none
-	Limit time.Duration // for the tests of one mutant
+	Dir  string   // absolute
+	Temp string   // where it works
+	Env  []string // of the tests, besides the own; an empty value takes a variable away
+	Skip string   // an expression for the tests that are left out; "": none
+	// Limit is the processor time that the tests of one mutant may take, in whole seconds: on a busy machine
+	// they take longer, and are not noticed for that. Tests that wait instead have ten times as long.
+	Limit time.Duration
+	// Took is the processor time of the last one.
+	Took time.Duration
 
 	stillborn map[int]bool
 	flags     []string // of the tests
@@ -88,13 +92,17 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 	if b.stillborn[mutant] {
 		return Stillborn, "", nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), b.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*b.Limit)
 	defer cancel()
 	// A mutant that takes all memory before its time is over takes the machine down with it.
 	run := exec.CommandContext(ctx, "sh", slices.Concat(
-		[]string{"-c", `ulimit -v 8388608; exec "$0" "$@"`, b.program()}, b.flags)...)
+		[]string{"-c", fmt.Sprintf(`ulimit -v 8388608; ulimit -t %d; exec "$0" "$@"`, int(b.Limit.Seconds())),
+			b.program()}, b.flags)...)
 	run.Dir, run.Env = b.Dir, append(environment(b.Env), variable+"="+strconv.Itoa(mutant+1))
 	out, err := run.CombinedOutput()
+	if state := run.ProcessState; state != nil {
+		b.Took = state.UserTime() + state.SystemTime()
+	}
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.As(err, &exit) || ctx.Err() != nil:
 		return Noticed, string(out), nil

@@ -185,11 +185,10 @@ func tryAll(t *testing.T, dir string, list []Survivor) {
 		if err := b.Build(mutants); err != nil {
 			t.Fatal(err)
 		}
-		begun := time.Now()
 		if got, out, err := b.Try(-1); err != nil || got != Survived {
 			t.Fatalf("as it is: %s, %v\n%s", got, err, out)
 		}
-		b.Limit = max(20*time.Second, 5*time.Since(begun)) // what lasts longer hangs
+		b.Limit = max(20*time.Second, 5*b.Took) // what takes longer hangs
 		benches = append(benches, b)
 	}
 	count := map[Verdict]int{}

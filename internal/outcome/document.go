@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -23,7 +22,8 @@ import (
 func (o *Outcome) Document(verb string) *answer.Document {
 	e, code := o.Experiment, o.Tally.Code()
 	d := answer.New(verb, e.Name)
-	d.End(code, verdictOf(code))
+	d.Exit = code
+	d.Verdict, _ = answer.VerdictOf(code)
 	if o.finished > 0 {
 		notes := o.table(d)
 		d.Say("")
@@ -54,23 +54,6 @@ func (o *Outcome) Document(verb string) *answer.Document {
 			program.Command(append([]string{"run", "--resume", o.Dir}, o.Again...)...)))
 	}
 	return d
-}
-
-// verdictOf is a run's exit code in words.
-func verdictOf(code int) string {
-	switch code {
-	case answer.Good:
-		return "ok"
-	case answer.CouldNotRun:
-		return "could not run"
-	case answer.Violated:
-		return "violation"
-	case answer.Missed:
-		return "threshold missed"
-	case answer.Incomplete:
-		return "incomplete"
-	}
-	return "interrupted"
 }
 
 // Progress is how far a run is, in words: under a rule, the cells that are not at their end may
@@ -231,20 +214,20 @@ func (o *Outcome) warnings() []string {
 	t := &o.Tally
 	say(t.Timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
-		report.Plural(t.Timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
+		console.Plural(t.Timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
 		o.example(trace.TimedOut))
 	say(t.Invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
-		"fewer nodes or an idle machine, or raise retries", report.Plural(t.Invalid, "trial", "trials"),
-		report.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
+		"fewer nodes or an idle machine, or raise retries", console.Plural(t.Invalid, "trial", "trials"),
+		console.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	if e.Allow.TooMarked(t.Marked, t.OK) {
 		say(true, "%d of %s with status ok are marked (allow.marked is %g %%): %s; use fewer "+
-			"nodes or an idle machine", t.Marked, report.Plural(t.OK, "trial", "trials"), 100**e.Allow.Marked,
-			o.example(trace.OK))
+			"nodes or an idle machine", t.Marked, console.Plural(t.OK, "trial", "trials"),
+			100**e.Allow.Marked, o.example(trace.OK))
 	}
 	say(t.Unknown > 0, "%s could not be judged: %s; a longer scenario gives something to judge",
-		report.Plural(t.Unknown, "trial", "trials"), o.example(trace.Unknown))
+		console.Plural(t.Unknown, "trial", "trials"), o.example(trace.Unknown))
 	say(o.statuses[trace.Unstable] > 0, "%s had more requests than were granted, and count in no figure: %s",
-		report.Plural(o.statuses[trace.Unstable], "trial", "trials"), o.example(trace.Unstable))
+		console.Plural(o.statuses[trace.Unstable], "trial", "trials"), o.example(trace.Unstable))
 	return out
 }
 
@@ -324,13 +307,14 @@ func (o *Outcome) judged(d *answer.Document) {
 	o.trials(d, "violations", o.Violations)
 	o.overOperations(d)
 	t := hidden(d, "thresholds_missed", "cell:count metric stat value:number text")
-	for _, m := range o.misses {
-		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.String())
-		d.Add(answer.Note{Kind: "threshold", Text: m.String()})
+	for i := range o.misses {
+		m := &o.misses[i]
+		t.Row(m.Number, m.Threshold.Metric, m.Threshold.Stat, m.Value, m.Miss())
+		d.Add(answer.Note{Kind: "threshold", Text: m.Miss()})
 	}
 	if more := o.Tally.Violations - len(o.Violations); more > 0 {
 		d.Say(fmt.Sprintf("and %s with status violation in trials.csv",
-			report.Plural(more, "more trial", "more")))
+			console.Plural(more, "more trial", "more")))
 	}
 }
 

@@ -36,7 +36,7 @@ type Outcome struct {
 	finished int
 	errors   []results.Trial                 // the first of them
 	first    map[trace.Status]*results.Trial // that counts against the run, by status
-	misses   []compare.Miss                  // of the thresholds
+	misses   []compare.Held                  // of the thresholds
 	held     []compare.Held                  // those over operations, kept or not
 	ranking  *compare.Ranking                // of the algorithms; nil: there is none
 	spreads  []compare.Spread                // of several rounds on real nodes
@@ -101,7 +101,7 @@ func (o *Outcome) Hold() error {
 	if o.Tally.Err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
 		return nil
 	}
-	t, err := results.Survey(o.Dir)
+	t, err := results.ReadTable(o.Dir)
 	if err == nil {
 		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
 		o.Tally.Missed = len(o.misses)

@@ -95,8 +95,9 @@ func TestOutcome_TimedOut(t *testing.T) {
 		for _, m := range o.Metrics {
 			before[m] = o.cells[0].Describe(m).N
 		}
-		o.Add(&results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut, Messages: 9,
-			Metrics: metrics})
+		late := results.Trial{InModel: true, Trial: 6 + i, Cell: 1, Repetition: 6 + i, Status: trace.TimedOut}
+		late.Set(append(metrics, metric.Messages.Of(9))...)
+		o.Add(&late)
 		for _, m := range o.Metrics {
 			want := 0
 			if m == "downtime_ms" {
@@ -111,8 +112,9 @@ func TestOutcome_TimedOut(t *testing.T) {
 	if notes := o.table(answer.New("run", "")); len(notes) != 1 {
 		t.Errorf("%q", notes)
 	}
-	o.Add(&results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK,
-		Metrics: []metric.Value{metric.SplitBrain.Of(0), metric.ClockError.Of(15)}})
+	good := results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK}
+	good.Set(metric.SplitBrain.Of(0), metric.ClockError.Of(15))
+	o.Add(&good)
 	d := answer.New("run", "")
 	notes := o.table(d)
 	row := d.Blocks[0].(*answer.Table).Rows[0]

@@ -63,7 +63,7 @@ func Detect(ctx context.Context, e *experiment.Experiment, q *Question) (*Detect
 	var table *results.Table
 	var err error
 	if q.Pilot != "" {
-		table, err = results.Survey(q.Pilot)
+		table, err = results.ReadTable(q.Pilot)
 		found.pilot = "the run in " + q.Pilot
 	} else {
 		table, err = q.simulated(ctx)

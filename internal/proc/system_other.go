@@ -31,6 +31,9 @@ func signalGroup(int, syscall.Signal) error { return errNoChildren }
 
 func signalOne(int, syscall.Signal) error { return errNoChildren }
 
+// InBackground has nothing to do on this system.
+func InBackground() {}
+
 func closeOnExec(*os.File) {}
 
 func sweep(string) {}

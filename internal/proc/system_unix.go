@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"syscall"
 	"time"
 
@@ -26,6 +27,9 @@ var errNoChildren error
 func signalGroup(pid int, sig syscall.Signal) error { return syscall.Kill(-pid, sig) }
 
 func signalOne(pid int, sig syscall.Signal) error { return syscall.Kill(pid, sig) }
+
+// InBackground lets this process write to a terminal in whose background it is.
+func InBackground() { signal.Ignore(unix.SIGTTOU) }
 
 func closeOnExec(f *os.File) { unix.CloseOnExec(int(f.Fd())) }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/text"
-	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/internal/work"
 )
 
 const (
@@ -65,7 +65,7 @@ const mostNamed = 20
 // named tells the user of a message that was set aside, and has the block that it stood for run
 // again.
 func (q *Sender) named(ctx context.Context, subject, why string) error {
-	var b runner.Block
+	var b work.Block
 	waited := false
 	if n, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:]); err == nil {
 		b, waited = q.out[n]

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/internal/work"
 )
 
 // TestPrintable: what somebody else has sent takes one line of bounded length, and does nothing to
@@ -35,7 +35,7 @@ func TestPrintable(t *testing.T) {
 // much of it as a message may have.
 func TestLink_Aside(t *testing.T) {
 	t.Parallel()
-	nc := bus(t)()
+	nc := serverAt(t)()
 	most := int(nc.MaxPayload()) - asideHeads
 	for size, c := range map[int]struct {
 		kept int
@@ -82,7 +82,7 @@ func TestSender_Named(t *testing.T) {
 	t.Parallel()
 	f, at := newFeed(t.Context(), t)
 	q := &Sender{link: f.worker.link, run: "queued-1", key: secret, note: at.say,
-		out: map[int]runner.Block{3: {Repetition: 3, Cells: []int{1}, Orders: []int{2}}, 0: {}}}
+		out: map[int]work.Block{3: {Repetition: 3, Cells: []int{1}, Orders: []int{2}}, 0: {}}}
 	for _, c := range []struct {
 		subject, note string
 		again         bool

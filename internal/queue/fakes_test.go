@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // A message is one that JetStream has delivered. It notes what becomes of it.
@@ -190,7 +190,7 @@ func newFeed(ctx context.Context, t *testing.T) (*feed, *fakes) {
 // block is a signed message with a block of that repetition.
 func block(t *testing.T, repetition int) *message {
 	t.Helper()
-	data, err := json.Marshal(&runner.Block{Repetition: repetition, Cells: []int{2, 1}, Orders: []int{5, 6}})
+	data, err := json.Marshal(&work.Block{Repetition: repetition, Cells: []int{2, 1}, Orders: []int{5, 6}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // A feed is the blocks of one run that a worker has taken.
@@ -26,9 +25,9 @@ type feed struct {
 	experiment *experiment.Experiment
 
 	mu      sync.Mutex
-	pending int            // blocks that no worker has begun, as far as is known
-	fresh   []runner.Block // that nobody has begun
-	held    map[int]*held  // by repetition: blocks that are not finished
+	pending int           // blocks that no worker has begun, as far as is known
+	fresh   []work.Block  // that nobody has begun
+	held    map[int]*held // by repetition: blocks that are not finished
 }
 
 // A held is a block that this worker has for the time being.
@@ -37,7 +36,7 @@ type held struct {
 	stop context.CancelFunc // of saying that it is at work
 }
 
-var _ runner.Feed = (*feed)(nil)
+var _ work.Feed = (*feed)(nil)
 
 // together is how long blocks that come at once may take to arrive one after the other.
 const together = 20 * time.Millisecond
@@ -101,7 +100,7 @@ func (f *feed) share() int {
 
 // hold says again and again that the worker is at work on a block.
 func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
-	var b runner.Block
+	var b work.Block
 	err := f.key.verify(m)
 	if err == nil {
 		err = json.Unmarshal(m.Data(), &b)
@@ -124,7 +123,7 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 		if trouble != "" {
 			why += "; this one said: " + trouble
 		}
-		return errors.Join(f.send(ctx, &parcel{Block: b, Worker: f.worker.name, Failed: why}), m.Ack())
+		return errors.Join(f.send(ctx, &parcel{Yield: work.Yield{Block: b, Failed: why}}), m.Ack())
 	}
 	alive, stop := context.WithCancel(ctx)
 	go func() {
@@ -154,8 +153,8 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	return nil
 }
 
-// Next implements runner.Feed.
-func (f *feed) Next(ctx context.Context) ([]runner.Block, error) {
+// Next implements work.Feed.
+func (f *feed) Next(ctx context.Context) ([]work.Block, error) {
 	for empty := 0; ; empty++ {
 		if f.holds() == 0 {
 			_ = f.worker.lock.Unlock()
@@ -208,40 +207,26 @@ func (f *feed) over(ctx context.Context) (bool, error) {
 	return len(names) != 1 || names[0] != f.name, nil
 }
 
-// Yield implements runner.Feed.
-func (f *feed) Yield(b runner.Block, y runner.Yield) error {
+// Yield implements work.Feed.
+func (f *feed) Yield(y work.Yield) error {
 	// What is done is not lost because the worker is to end.
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer context.AfterFunc(f.ctx, func() { time.AfterFunc(closeTimeout, cancel) })()
-	p := &parcel{Block: b, Worker: f.worker.name, Ran: y.Worker, Traces: map[int]string{}}
-	if p.Ran != nil {
-		p.Ran.Host, p.Ran.Machine = f.worker.name, f.worker.site.Machine
-	}
-	for i := range y.Rows {
-		row := &y.Rows[i]
-		if !f.run.Virtual {
-			row.Host = f.worker.name
-		}
-		data, err := results.EncodeTrial(row)
-		if err != nil {
-			return err
-		}
-		p.Rows = append(p.Rows, data)
-	}
+	p, block := &parcel{Yield: y, Files: map[int]string{}}, y.Block.Repetition
 	for trial, data := range y.Traces {
-		digest, err := f.worker.link.put(ctx, fileOf(f.name, b.Repetition, fmt.Sprint(trial)), data)
+		digest, err := f.worker.link.put(ctx, fileOf(f.name, block, fmt.Sprint(trial)), data)
 		if err != nil {
 			return fmt.Errorf("send the trace of trial %d: %w", trial, err)
 		}
-		p.Traces[trial] = digest
+		p.Files[trial] = digest
 	}
 	if err := f.send(ctx, p); err != nil {
 		return err
 	}
 	f.mu.Lock()
-	h := f.held[b.Repetition]
-	delete(f.held, b.Repetition)
+	h := f.held[block]
+	delete(f.held, block)
 	f.mu.Unlock()
 	h.stop()
 	once, over := context.WithTimeout(ctx, ackWait)
@@ -254,29 +239,30 @@ func (f *feed) Yield(b runner.Block, y runner.Yield) error {
 }
 
 // send publishes a parcel.
-func (f *feed) send(ctx context.Context, p *parcel) error {
+func (f *feed) send(ctx context.Context, p *parcel) (err error) {
+	block := p.Block.Repetition
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("send block %d: %w", block, err)
+		}
+	}()
+	p.Worker = f.worker.name
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
 	packed := pack(data)
 	if len(packed) > inMessage {
-		digest, err := f.worker.link.put(ctx, fileOf(f.name, p.Block.Repetition, "rows"), data)
-		if err != nil {
-			return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
+		p = &parcel{Yield: work.Yield{Block: work.Block{Repetition: block}, Worker: p.Worker}}
+		if p.Stored, err = f.worker.link.put(ctx, fileOf(f.name, block, "rows"), data); err != nil {
+			return err
 		}
-		data, err = json.Marshal(&parcel{Block: runner.Block{Repetition: p.Block.Repetition},
-			Worker: p.Worker, Stored: digest})
-		if err != nil {
+		if data, err = json.Marshal(p); err != nil {
 			return err
 		}
 		packed = pack(data)
 	}
-	subject := subjectOf(resultsPrefix, f.name, p.Block.Repetition)
-	if err := f.worker.link.publish(ctx, f.key.message(subject, packed)); err != nil {
-		return fmt.Errorf("send block %d: %w", p.Block.Repetition, err)
-	}
-	return nil
+	return f.worker.link.publish(ctx, f.key.message(subjectOf(resultsPrefix, f.name, block), packed))
 }
 
 // giveBack lets other workers have at once what this one has not finished.

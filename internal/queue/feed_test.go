@@ -16,9 +16,9 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // TestFeed_Share: one block of real trials; of simulated ones an eighth of those that wait, but
@@ -64,7 +64,7 @@ func TestFeed_Hold(t *testing.T) {
 		}
 		first := block(t, 3)
 		hold(first)
-		if want := []runner.Block{{Repetition: 3, Cells: []int{2, 1}, Orders: []int{5, 6}}}; f.holds() != 1 ||
+		if want := []work.Block{{Repetition: 3, Cells: []int{2, 1}, Orders: []int{5, 6}}}; f.holds() != 1 ||
 			!reflect.DeepEqual(f.fresh, want) || f.pending != 40 {
 			t.Errorf("%d are held, %+v are to begin, %d wait", f.holds(), f.fresh, f.pending)
 		}
@@ -260,7 +260,7 @@ func TestFeed_Next(t *testing.T) {
 		turn  turn
 	}{
 		{"they have come", func(f *feed, _ *fakes) {
-			f.fresh, f.held[7] = []runner.Block{{Repetition: 7}, {Repetition: 8}}, &held{}
+			f.fresh, f.held[7] = []work.Block{{Repetition: 7}, {Repetition: 8}}, &held{}
 		}, []int{7, 8}, nil, "", ofQueue},
 		{"its machine is wanted", func(f *feed, _ *fakes) { f.worker.wanted = true }, nil, nil, "", nobody},
 		{"its machine is wanted, and it has a block", func(f *feed, at *fakes) {
@@ -322,7 +322,7 @@ func TestFeed_Claim(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		f, _ := newFeed(ctx, t)
 		f.run.Virtual = virtual
-		f.fresh = []runner.Block{{Repetition: 1}}
+		f.fresh = []work.Block{{Repetition: 1}}
 		if _, err := f.Next(ctx); err != nil {
 			t.Error(err)
 		}
@@ -372,13 +372,12 @@ func TestFeed_Yield(t *testing.T) {
 			}
 			return nil
 		}
-		y := runner.Yield{Rows: []results.Trial{{Trial: 5, Repetition: 3}, {Trial: 6, Repetition: 3}},
+		y := work.Yield{Block: work.Block{Repetition: 3}, Rows: []json.RawMessage{[]byte("5"), []byte("6")},
 			Traces: map[int][]byte{6: []byte("a trace")}}
-		host := ""
 		if !virtual {
-			y.Worker, host = &results.Worker{Bus: map[string]any{"kind": "udp"}}, "lab1"
+			y.Ran = &results.Worker{Host: "lab1", Bus: map[string]any{"kind": "udp"}}
 		}
-		if err := f.Yield(runner.Block{Repetition: 3}, y); err != nil {
+		if err := f.Yield(y); err != nil {
 			t.Fatal(err)
 		}
 		all := at.parcels(t)
@@ -386,22 +385,16 @@ func TestFeed_Yield(t *testing.T) {
 			t.Fatalf("%+v", all)
 		}
 		got := all[0]
-		for i, row := range got.Rows {
-			if row, err := results.DecodeTrial(row, nil); err != nil || row.Trial != 5+i || row.Host != host {
-				t.Errorf("virtual %v: row %+v, %v", virtual, row, err)
-			}
+		if !reflect.DeepEqual(got.Rows, y.Rows) || !reflect.DeepEqual(got.Ran, y.Ran) {
+			t.Errorf("virtual %v: %s of %+v", virtual, got.Rows, got.Ran)
 		}
 		packed := at.stored["queued-1.3.6"]
 		trace, err := unpack(packed, 100)
-		if err != nil || string(trace) != "a trace" || len(got.Traces) != 1 || got.Traces[6] != digest(packed) {
-			t.Errorf("a trace %q, %v, of %v", trace, err, got.Traces)
+		if err != nil || string(trace) != "a trace" || len(got.Files) != 1 || got.Files[6] != digest(packed) {
+			t.Errorf("a trace %q, %v, of %v", trace, err, got.Files)
 		}
 		if got.Block.Repetition != 3 || got.Worker != "lab1" || got.Stored != "" || got.Failed != "" {
 			t.Errorf("%+v", got)
-		}
-		if ran := got.Ran; (ran == nil) != virtual || ran != nil && (ran.Host != "lab1" ||
-			ran.Machine.CPU != "abacus" || ran.Bus["kind"] != "udp") {
-			t.Errorf("virtual %v: ran by %+v", virtual, ran)
 		}
 		if !strings.HasSuffix(m.done(), "ack, and sure") || strings.Contains(other.done(), "ack") ||
 			f.holds() != 1 || f.held[4] == nil || f.worker.status().Blocks != 1 {
@@ -432,7 +425,7 @@ func TestFeed_Yield_Late(t *testing.T) {
 					return nil
 				}
 			}
-			err := f.Yield(runner.Block{Repetition: 3}, runner.Yield{})
+			err := f.Yield(work.Yield{Block: work.Block{Repetition: 3}})
 			took, acked := time.Since(begun), strings.Contains(m.done(), "ack")
 			if takes > closeTimeout {
 				if took != closeTimeout || f.holds() != 1 || acked ||
@@ -457,7 +450,7 @@ func TestFeed_Yield_Done(t *testing.T) {
 		if err := f.hold(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Yield(runner.Block{Repetition: 3}, runner.Yield{}); err != nil {
+		if err := f.Yield(work.Yield{Block: work.Block{Repetition: 3}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -477,7 +470,8 @@ func TestFeed_Yield_Unsent(t *testing.T) {
 	if err := f.hold(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	err := f.Yield(runner.Block{Repetition: 3}, runner.Yield{Traces: map[int][]byte{6: []byte("a trace")}})
+	err := f.Yield(work.Yield{Block: work.Block{Repetition: 3},
+		Traces: map[int][]byte{6: []byte("a trace")}})
 	if !errors.Is(err, at.put) || fmt.Sprint(err) != "send the trace of trial 6: no room" || f.holds() != 1 ||
 		len(at.published) != 0 || strings.Contains(m.done(), "ack") {
 		t.Errorf("%v, %d results, %s", err, len(at.published), m.done())
@@ -497,14 +491,14 @@ func TestFeed_Send(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &parcel{Block: runner.Block{Repetition: 3, Cells: []int{1}}, Worker: "lab1",
-		Rows: []json.RawMessage{row}, Traces: map[int]string{1: "x"}}
+	p := &parcel{Yield: work.Yield{Block: work.Block{Repetition: 3, Cells: []int{1}}, Worker: "lab1",
+		Rows: []json.RawMessage{row}}, Files: map[int]string{1: "x"}}
 	f, at := newFeed(t.Context(), t)
 	if err := f.send(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	packed := at.stored["queued-1.3.rows"]
-	want := parcel{Block: runner.Block{Repetition: 3}, Worker: "lab1", Stored: digest(packed)}
+	want := parcel{Yield: work.Yield{Block: work.Block{Repetition: 3}, Worker: "lab1"}, Stored: digest(packed)}
 	if got := at.parcels(t); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("%d parcels, want one of a digest", len(got))
 	}

@@ -3,13 +3,16 @@ package queue
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -18,7 +21,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/host/agent"
 	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
 // A Host is a worker's machine as one of several over which trials are spread.
@@ -53,20 +56,6 @@ func (c *HostConfig) host() (*Host, error) {
 		return nil, fmt.Errorf("address of this machine: %w", err)
 	}
 	return &h, nil
-}
-
-// An opening asks a worker for its agent, and an opened is the answer.
-type opening struct {
-	Program results.Tool `json:"program"` // that asks
-	Inbox   string       `json:"inbox"`
-	Key     string       `json:"key"` // that what goes there is sealed to
-}
-
-type opened struct {
-	Inbox string `json:"inbox,omitempty"`
-	Key   string `json:"key,omitempty"`
-	Error string `json:"error,omitempty"`
-	Later bool   `json:"later,omitempty"` // it may be better in a moment
 }
 
 // agentSubject is where a machine is asked. Its name may have dots.
@@ -174,7 +163,7 @@ func (w *worker) answer(ctx context.Context, r micro.Request) {
 			w.vacate()
 		}
 	}
-	_ = r.RespondJSON(&a) // who asks asks again
+	_ = r.RespondJSON(&a) // whoever asks asks again
 }
 
 // vacate gives the machine back.
@@ -183,118 +172,226 @@ func (w *worker) vacate() {
 	w.leave(ofAgent)
 }
 
-// host starts the agent and carries its input and output.
+// A place is where the input and output of an agent are, and the proof that both ends have.
+type place struct {
+	Address string  `json:"address"`
+	TLS     bus.TLS `json:"tls"`
+}
+
+// host starts the agent, and carries its input and output for whoever has the certificate that it
+// answers with.
 func (w *worker) host(ctx context.Context, q *opening) (a opened, err error) {
-	s, key, err := newSession(w.link.nc, false)
+	authority, err := bus.NewAuthority()
 	if err != nil {
 		return a, err
 	}
-	if err = s.begin(q.Inbox, q.Key); err != nil {
-		s.Close()
+	proof, err := authority.Issue(w.offer.Address)
+	if err != nil {
 		return a, err
+	}
+	cfg, err := proof.Server(true)
+	if err != nil {
+		return a, err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(w.offer.Address, "0"))
+	if err != nil {
+		return a, fmt.Errorf("%w: is %s an address of this machine?", err, w.offer.Address)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // it has one
+	if a, err = sealed(&place{net.JoinHostPort(w.offer.Address, port), *proof}, q.Key); err != nil {
+		return a, errors.Join(err, l.Close())
 	}
 	child, err := agent.Start(w.spawner, w.cfg.Host.Program)
 	if err != nil {
-		s.Close()
-		return a, err
+		return a, errors.Join(err, l.Close())
 	}
 	w.cfg.Say("a run over several hosts has nodes here")
 	w.agents.Go(func() {
-		why := carry(ctx, s, child)
+		tell := func(why string) { _ = w.link.nc.Publish(q.Inbox, []byte(why)) } // bench may be gone
+		conn, err := accept(ctx, l, cfg)
+		why := "bench did not come"
+		if ctx.Err() != nil {
+			why = workerEnded
+		}
+		if err == nil {
+			why = carry(ctx, conn, child, tell)
+		} else {
+			child.Close()
+			tell(why)
+		}
 		w.vacate()
 		w.cfg.Say("the run over several hosts has left: " + why)
 	})
-	return opened{Inbox: s.sub.Subject, Key: key}, nil
+	return a, nil
 }
 
-// carry passes input and output on until the program or the session has ended, and says
-// how. It leaves neither.
-func carry(ctx context.Context, s *session, child agent.Program) (why string) {
-	over := make(chan struct{})
-	go func() {
-		_, _ = io.Copy(child, s) // the end of either is what ends it
-		_ = child.CloseWrite()
-		select {
-		case <-s.done:
-			if s.Obituary() == errKilled.Error() {
-				child.Kill()
-			}
-		case <-ctx.Done():
-		case <-over:
-			return
+// workerEnded is why an agent ends with its worker.
+const workerEnded = "its worker was ended"
+
+const (
+	// acceptWait is how long bench may take to connect, and proveWait to prove who it is.
+	acceptWait, proveWait = 10 * time.Second, 3 * time.Second
+	// beatEvery is how often bench says that it is there, and silence for how long it may say nothing.
+	beatEvery, silence = time.Second, 6 * time.Second
+)
+
+// accept waits for whoever has the certificate, and closes the listener.
+func accept(ctx context.Context, l net.Listener, cfg *tls.Config) (*tls.Conn, error) {
+	defer func() { _ = l.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, acceptWait)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	for {
+		raw, err := l.Accept()
+		if err != nil {
+			return nil, err
 		}
-		select {
-		case <-child.Done():
-		case <-time.After(agentEndGrace):
+		conn := tls.Server(raw, cfg)
+		once, over := context.WithTimeout(ctx, proveWait)
+		err = conn.HandshakeContext(once)
+		over()
+		if err == nil {
+			return conn, nil
+		}
+		_ = raw.Close() // a stranger
+	}
+}
+
+// awake is a connection whose other end is never silent for long.
+type awake struct{ *tls.Conn }
+
+func (c awake) Read(b []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(silence))
+	return c.Conn.Read(b)
+}
+
+// carry passes input and output on until the program or the connection has ended, tells how, and
+// returns that. It leaves neither.
+func carry(ctx context.Context, conn *tls.Conn, child agent.Program, tell func(string)) (why string) {
+	left := make(chan string, 1)
+	go func() {
+		_, err := io.Copy(child, awake{conn})
+		_ = child.CloseWrite()
+		var pipe *fs.PathError // the program has ended
+		switch {
+		case err == nil || errors.As(err, &pipe):
+			select {
+			case <-child.Done():
+			case <-time.After(agentEndGrace):
+			}
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			left <- fmt.Sprintf("nothing came from bench for %v", silence)
+		default:
+			left <- "bench is gone: " + err.Error()
 		}
 		child.Kill()
 	}()
-	stop := context.AfterFunc(ctx, func() { child.Kill() })
-	defer stop()
-	_, _ = io.Copy(s, child)
+	defer context.AfterFunc(ctx, child.Kill)()
+	_, _ = io.Copy(conn, child) // the end of either is what ends it
 	select {
 	case <-child.Done():
 	case <-time.After(agentEndGrace): // it has closed its output
 	}
 	child.Close()
-	close(over)
 	if why = child.Obituary(); ctx.Err() != nil {
-		why = "its worker was ended"
+		why = workerEnded
 	}
-	s.finish(why)
 	select {
-	case <-s.done:
-		why = s.Obituary()
+	case why = <-left:
 	default:
 	}
-	s.Close()
+	tell(why)
+	_ = conn.Close() // the other end may be gone
 	return why
 }
 
-// Dial starts the agent of a worker's machine, over a connection to NATS of its own. A
-// worker that is started anew, or ends another session, has so long.
+// A dialed is the agent of a worker's machine, at the other end of a connection.
+type dialed struct {
+	*tls.Conn
+	nc   *nats.Conn
+	last *nats.Subscription // for why it has ended
+	done chan struct{}
+	over sync.Once
+	why  error
+}
+
+var _ agent.Program = (*dialed)(nil)
+
+// Dial starts the agent of a worker's machine. A worker that is started anew, or has another one's
+// nodes, has so long.
 func (s Server) Dial(machine string, within time.Duration) (agent.Program, error) {
-	nc, err := s.dial("conclave runner", nats.FlusherTimeout(silence))
+	nc, err := s.dial("conclave runner")
 	if err != nil {
 		return nil, err
 	}
-	l, key, err := newSession(nc, true)
-	if err == nil {
-		l.own = true
-		if err = l.open(agentSubject(machine), key, within); err == nil {
-			return l, nil
-		}
+	d := &dialed{nc: nc, done: make(chan struct{})}
+	if d.last, err = nc.SubscribeSync(nats.NewInbox()); err == nil {
+		err = d.connect(agentSubject(machine), within)
 	}
+	if err == nil {
+		go d.beat()
+		return d, nil
+	}
+	nc.Close()
 	if errors.Is(err, nats.ErrNoResponders) {
 		err = fmt.Errorf("no worker %s is there as a host; start it again: bench work --join", machine)
 	}
-	nc.Close()
 	return nil, err
 }
 
-// open asks who listens to the subject for the other end, until there is an answer.
-func (s *session) open(subject, key string, within time.Duration) error {
-	ask, err := json.Marshal(&opening{results.ThisSite().Tool, s.sub.Subject, key})
+func (d *dialed) connect(subject string, within time.Duration) error {
+	at, err := ask[place](context.Background(), d.nc, subject, d.last.Subject, within)
 	if err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(within); ; time.Sleep(beatEvery / 4) {
-		var a opened
-		m, err := s.nc.Request(subject, ask, turnWait+askTimeout)
-		if err == nil {
-			err = json.Unmarshal(m.Data, &a)
-		}
-		switch {
-		case err != nil:
-		case a.Error == "":
-			return s.begin(a.Inbox, a.Key)
-		case !a.Later:
-			return errors.New(a.Error)
-		default:
-			err = errors.New(a.Error)
-		}
-		if !time.Now().Before(deadline) {
-			return err
-		}
+	cfg, err := at.TLS.Client()
+	if err != nil {
+		return err
 	}
+	d.Conn, err = tls.DialWithDialer(&net.Dialer{Timeout: acceptWait}, "tcp", at.Address, cfg)
+	return err
+}
+
+// beat says again and again that this end is there: an agent ignores empty lines.
+func (d *dialed) beat() {
+	tick := time.Tick(beatEvery)
+	for {
+		select {
+		case <-d.done:
+			return
+		case <-tick:
+		}
+		_ = d.SetWriteDeadline(time.Now().Add(silence)) // that of a former line may be over
+		_, _ = d.Write([]byte("\n"))                    // that it is gone is noticed by who reads
+	}
+}
+
+// Read implements agent.Program.
+func (d *dialed) Read(b []byte) (int, error) {
+	n, err := d.Conn.Read(b)
+	if err != nil {
+		d.over.Do(func() { d.why = err; close(d.done) })
+	}
+	return n, err
+}
+
+// Done implements agent.Program.
+func (d *dialed) Done() <-chan struct{} { return d.done }
+
+// Obituary implements agent.Program. The worker says why, if it is still there.
+func (d *dialed) Obituary() string {
+	<-d.done
+	if m, err := d.last.NextMsg(time.Second); err == nil {
+		return Printable(string(m.Data))
+	}
+	return "its worker is gone: " + d.why.Error()
+}
+
+// Kill implements agent.Program: the end of the connection is that of the agent.
+func (d *dialed) Kill() { _ = d.NetConn().Close() }
+
+// Close implements agent.Program.
+func (d *dialed) Close() {
+	d.Kill()
+	d.nc.Close()
 }

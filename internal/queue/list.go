@@ -59,19 +59,18 @@ func (l *link) list(ctx context.Context) (map[string]*Queued, error) {
 			return nil, err
 		}
 	}
-	blocks, err := l.subjects(ctx, l.trials, trialsPrefix+".")
-	if err != nil {
-		return nil, err
-	}
-	for rest := range blocks {
-		of(rest).Blocks++
-	}
-	rows, err := l.subjects(ctx, l.results, resultsPrefix+".")
-	if err != nil {
-		return nil, err
-	}
-	for rest := range rows {
-		of(rest).Results++
+	for s, prefix := range l.streams() {
+		there, err := l.subjects(ctx, s, prefix+".")
+		if err != nil {
+			return nil, err
+		}
+		for rest := range there {
+			if s == l.trials {
+				of(rest).Blocks++
+			} else {
+				of(rest).Results++
+			}
+		}
 	}
 	asides, err := l.asides(ctx)
 	for _, a := range asides {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
@@ -168,7 +169,7 @@ func TestQueue_FileAltered(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(text string) { told += text })
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	must(t, q.Send(t.Context(), []runner.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}))
+	must(t, q.Send(t.Context(), []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}))
 	worker(t, s, "lab1")
 	done(t, s, 1)
 	files, err := js.ObjectStore(t.Context(), "conclave-files")
@@ -192,7 +193,7 @@ func TestQueue_RunAltered(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	must(t, q.Send(t.Context(), []runner.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}))
+	must(t, q.Send(t.Context(), []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}))
 	bucket, err := js.KeyValue(t.Context(), "conclave-runs")
 	must(t, err)
 	honest, err := bucket.Get(t.Context(), "replaced")
@@ -219,7 +220,7 @@ func TestQueue_Remove(t *testing.T) {
 	s := natsAt(t)
 	_, js := joined(t, s)
 	quiet := func(string) {}
-	block := []runner.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
+	block := []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
 	_, _, run := begun(t, "left")
 	q, err := queue.NewSender(t.Context(), s, run, quiet)
 	must(t, err)
@@ -322,13 +323,13 @@ func TestQueue_Again(t *testing.T) {
 	defer func() { must(t, q.Close(true)) }()
 	next := func(repetition int) {
 		t.Helper()
-		must(t, q.Send(t.Context(), []runner.Block{{Repetition: repetition, Cells: []int{1}, Orders: []int{repetition}}}))
+		must(t, q.Send(t.Context(), []work.Block{{Repetition: repetition, Cells: []int{1}, Orders: []int{repetition}}}))
 		y, err := q.Next(t.Context())
 		must(t, err)
-		if len(y.Rows) != 1 || y.Rows[0].Repetition != repetition {
+		if len(y.Rows) != 1 || y.Block.Repetition != repetition {
 			t.Fatalf("%+v, want the block of repetition %d", y.Rows, repetition)
 		}
-		must(t, y.Keep())
+		y.Keep()
 	}
 	worker(t, s, "lab1")
 	next(1)

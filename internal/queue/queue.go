@@ -22,7 +22,6 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +33,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 const (
@@ -205,6 +204,11 @@ func (l *link) open(ctx context.Context) (err error) {
 	})
 }
 
+// streams are those of blocks and of what came of them, by the beginning of their subjects.
+func (l *link) streams() map[jetstream.Stream]string {
+	return map[jetstream.Stream]string{l.trials: trialsPrefix, l.results: resultsPrefix}
+}
+
 func (l *link) stream(ctx context.Context, name, prefix string, c jetstream.StreamConfig) (s jetstream.Stream,
 	err error) {
 	c.Name, c.Subjects, c.MaxAge, c.Description = name, []string{prefix + ".>"}, maxAge, "trials of Conclave"
@@ -319,14 +323,10 @@ func (r *Run) same(ours results.Tool) bool {
 	return r.Program.Binary == ours.Binary && ours.Binary != ""
 }
 
-// A parcel is what came of a block, on its way.
+// A parcel is a Yield on its way.
 type parcel struct {
-	Block  runner.Block      `json:"block"`
-	Worker string            `json:"worker"`
-	Rows   []json.RawMessage `json:"rows,omitempty"`   // see results.EncodeTrial
-	Traces map[int]string    `json:"traces,omitempty"` // by trial: the digest of its file
-	Failed string            `json:"failed,omitempty"`
-	Ran    *results.Worker   `json:"ran,omitempty"` // what the worker says of its machine, of real nodes
+	work.Yield
+	Files map[int]string `json:"traces,omitempty"` // by trial: the digest of its file
 	// Stored is the digest of the parcel itself if that lies in the bucket of files.
 	Stored string `json:"stored,omitempty"`
 }

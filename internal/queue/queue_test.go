@@ -18,6 +18,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/queue"
 	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -244,7 +245,7 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	must(t, q.Send(t.Context(), []runner.Block{{Repetition: 99, Cells: []int{1}, Orders: []int{1}}}))
+	must(t, q.Send(t.Context(), []work.Block{{Repetition: 99, Cells: []int{1}, Orders: []int{1}}}))
 	_, said := worker(t, s, "lab1")
 	y, err := q.Next(t.Context())
 	must(t, err)
@@ -259,10 +260,10 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 func TestQueue_Hostile(t *testing.T) {
 	t.Parallel()
 	s := natsAt(t)
-	one := []runner.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
+	one := []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
 	runs := map[string]struct {
 		change func(*queue.Run)
-		blocks []runner.Block
+		blocks []work.Block
 		want   string // of what the worker says
 	}{
 		"name":     {change: func(r *queue.Run) { r.Header.Name = "../../evil" }, blocks: one},
@@ -279,9 +280,9 @@ func TestQueue_Hostile(t *testing.T) {
 			r.Config = []byte(strings.Replace(string(r.Config), "queued", "../evil", 1))
 		}, one, "name"},
 		"size":   {func(r *queue.Run) { r.Config = make([]byte, 64<<20) }, one, "unfolds to more than"},
-		"twice":  {blocks: []runner.Block{{Repetition: 1, Cells: []int{1, 1}, Orders: []int{1, 2}}}, want: "is not of"},
-		"orders": {blocks: []runner.Block{{Repetition: 1, Cells: []int{1}}}, want: "is not of"},
-		"minus":  {blocks: []runner.Block{{Repetition: -1, Cells: []int{1}, Orders: []int{1}}}, want: "is not of"},
+		"twice":  {blocks: []work.Block{{Repetition: 1, Cells: []int{1, 1}, Orders: []int{1, 2}}}, want: "is not of"},
+		"orders": {blocks: []work.Block{{Repetition: 1, Cells: []int{1}}}, want: "is not of"},
+		"minus":  {blocks: []work.Block{{Repetition: -1, Cells: []int{1}, Orders: []int{1}}}, want: "is not of"},
 	}
 	for name, c := range runs {
 		_, _, run := begun(t, "a-"+name) // they come before the honest one
@@ -362,7 +363,7 @@ func TestQueue_Twice(t *testing.T) {
 	q, err := queue.NewSender(ctx, s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	block := []runner.Block{{Repetition: 1, Cells: []int{1, 2}, Orders: []int{1, 2}}}
+	block := []work.Block{{Repetition: 1, Cells: []int{1, 2}, Orders: []int{1, 2}}}
 	for range 2 {
 		must(t, q.Send(ctx, block))
 	}

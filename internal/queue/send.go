@@ -15,8 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/internal/work"
 )
 
 // A Sender is the runner's end of the queue.
@@ -28,7 +27,7 @@ type Sender struct {
 	note func(string)           // tells the user something
 	lone time.Time              // since when no worker answers; zero: one does
 	idle time.Time              // since when workers answer, and none has a block; zero: one has
-	out  map[int]runner.Block   // by repetition: blocks whose results are waited for
+	out  map[int]work.Block     // by repetition: blocks whose results are waited for
 	got  jetstream.MessageBatch // that is on its way; nil: none
 
 	key       key
@@ -37,7 +36,7 @@ type Sender struct {
 	asides    int            // messages that were set aside
 }
 
-var _ runner.Queue = (*Sender)(nil)
+var _ work.Queue = (*Sender)(nil)
 
 // NewSender announces a run, under the name that its header has for it. Note is told what
 // a user should know while the run waits.
@@ -50,7 +49,7 @@ func NewSender(ctx context.Context, s Server, r Run, note func(string)) (*Sender
 	if err != nil {
 		return nil, err
 	}
-	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]runner.Block{},
+	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]work.Block{},
 		aside: make(chan *nats.Msg, mostAside)}
 	q.announced.Store("")
 	if q.key, err = keyIn(r.KeyFile); err == nil {
@@ -71,23 +70,19 @@ func (q *Sender) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = q.link.patiently(ctx, func(ctx context.Context) error {
-		_, err := q.link.trials.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
-			FilterSubject: trialsPrefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: ackWait, MaxAckPending: -1})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("announce the run: %w", err)
-	}
-	err = q.link.patiently(ctx, func(ctx context.Context) (err error) {
-		q.from, err = q.link.results.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
-			FilterSubject: resultsPrefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: ackWait, MaxAckPending: -1})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("announce the run: %w", err)
+	for s, prefix := range q.link.streams() {
+		err = q.link.patiently(ctx, func(ctx context.Context) error {
+			c, err := s.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: q.run,
+				FilterSubject: prefix + "." + q.run + ".>", AckPolicy: jetstream.AckExplicitPolicy,
+				AckWait: ackWait, MaxAckPending: -1})
+			if s == q.link.results {
+				q.from = c
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("announce the run: %w", err)
+		}
 	}
 	packed := pack(data) // which may take longer than an answer
 	q.announced.Store(digest(packed))
@@ -97,8 +92,8 @@ func (q *Sender) announce(ctx context.Context) error {
 	})
 }
 
-// Send implements runner.Queue.
-func (q *Sender) Send(ctx context.Context, blocks []runner.Block) error {
+// Send implements work.Queue.
+func (q *Sender) Send(ctx context.Context, blocks []work.Block) error {
 	for _, b := range blocks {
 		q.out[b.Repetition] = b
 		if err := q.sendOne(ctx, b); err != nil {
@@ -108,7 +103,7 @@ func (q *Sender) Send(ctx context.Context, blocks []runner.Block) error {
 	return nil
 }
 
-func (q *Sender) sendOne(ctx context.Context, b runner.Block) error {
+func (q *Sender) sendOne(ctx context.Context, b work.Block) error {
 	data, err := json.Marshal(&b)
 	if err == nil {
 		err = q.link.publish(ctx, q.key.message(subjectOf(trialsPrefix, q.run, b.Repetition), data))
@@ -122,8 +117,8 @@ func (q *Sender) sendOne(ctx context.Context, b runner.Block) error {
 // atOnce is how many results are fetched with one request.
 const atOnce = 64
 
-// Next implements runner.Queue.
-func (q *Sender) Next(ctx context.Context) (y runner.Yield, err error) {
+// Next implements work.Queue.
+func (q *Sender) Next(ctx context.Context) (y work.Yield, err error) {
 	for first := true; ; first = false {
 		if q.got == nil {
 			if q.got, err = q.from.Fetch(atOnce, jetstream.FetchMaxWait(askTimeout)); err != nil {
@@ -211,7 +206,7 @@ func (q *Sender) mend(ctx context.Context) error {
 
 // clear takes what there is of a run out of the streams.
 func (l *link) clear(ctx context.Context, run string) (err error) {
-	for s, prefix := range map[jetstream.Stream]string{l.trials: trialsPrefix, l.results: resultsPrefix} {
+	for s, prefix := range l.streams() {
 		err = errors.Join(err,
 			l.patiently(ctx, func(ctx context.Context) error {
 				return s.Purge(ctx, jetstream.WithPurgeSubject(prefix+"."+run+".>"))
@@ -274,7 +269,7 @@ func (q *Sender) look(ctx context.Context) {
 }
 
 // open reads a parcel. It is false for one that is of no use, which is set aside.
-func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok bool, err error) {
+func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y work.Yield, ok bool, err error) {
 	p, err := q.read(m)
 	if err != nil {
 		return y, false, q.without(ctx, m, err)
@@ -293,28 +288,13 @@ func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y runner.Yield, ok 
 			return y, false, q.without(ctx, m, err)
 		}
 	}
-	if p.Failed != "" {
-		return runner.Yield{Failed: fmt.Sprintf("block %d (worker %s): %s", block, p.Worker, p.Failed)},
-			true, m.Ack()
-	}
-	y.Traces, y.Worker = map[int][]byte{}, p.Ran
-	for _, row := range p.Rows {
-		t, err := results.DecodeTrial(row, q.head.Header.Design)
-		if err != nil {
-			return y, false, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
-		}
-		y.Rows = append(y.Rows, *t)
-	}
-	for trial, digest := range p.Traces {
+	y = p.Yield
+	y.Traces, y.Keep = map[int][]byte{}, func() { delete(q.out, block); q.settle(ctx, m, p) }
+	for trial, digest := range p.Files {
 		y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, block, fmt.Sprint(trial)), digest)
 		if err != nil {
 			return y, false, q.without(ctx, m, err)
 		}
-	}
-	y.Keep = func() error {
-		delete(q.out, block)
-		q.settle(ctx, m, p)
-		return nil
 	}
 	return y, true, nil
 }
@@ -340,7 +320,7 @@ func (q *Sender) read(m jetstream.Msg) (p *parcel, err error) {
 // settle takes a parcel out of the queue. If it comes once more, it counts once.
 func (q *Sender) settle(ctx context.Context, m jetstream.Msg, p *parcel) {
 	_ = m.Ack()
-	for trial := range p.Traces {
+	for trial := range p.Files {
 		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, fmt.Sprint(trial)))
 	}
 	if p.Stored != "" {
@@ -372,7 +352,7 @@ func (q *Sender) without(ctx context.Context, m jetstream.Msg, err error) error 
 // closeTimeout is how long the end of a run may take to be told.
 const closeTimeout = 5 * time.Second
 
-// Close implements runner.Queue.
+// Close implements work.Queue.
 func (q *Sender) Close(over bool) error {
 	defer q.link.nc.Close()
 	if !over {

@@ -18,7 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/files"
 )
 
-// A key is a secret of one run. Its runner makes it and gives it to workers over a session;
+// A key is a secret of one run. Its runner makes it and gives it to workers in confidence;
 // whatever either puts into the queue is signed with it.
 type key []byte
 
@@ -103,7 +103,6 @@ func (q *Sender) grants() error {
 func (q *Sender) grant(m *nats.Msg) {
 	var o opening
 	var a opened
-	var s *session
 	err := json.Unmarshal(m.Data, &o)
 	switch {
 	case err != nil:
@@ -111,44 +110,23 @@ func (q *Sender) grant(m *nats.Msg) {
 		err = fmt.Errorf("run %s is of build %.12s, and the worker of %.12s", q.run, q.head.Program.Binary,
 			o.Program.Binary)
 	default:
-		if s, a.Key, err = newSession(q.link.nc, false); err == nil {
-			defer s.Close()
-			a.Inbox, err = s.sub.Subject, s.begin(o.Inbox, o.Key)
-		}
+		a, err = sealed(&grant{q.key, q.announced.Load().(string)}, o.Key)
 	}
 	if err != nil {
 		a = opened{Error: err.Error()}
 	}
-	answer, _ := json.Marshal(&a) // strings
-	_ = m.Respond(answer)         // who asks asks again
-	if err != nil {
-		return
-	}
-	told, _ := json.Marshal(&grant{q.key, q.announced.Load().(string)})
-	_, _ = s.Write(told) // what does not arrive is asked for again
-	s.finish("")
+	answer, _ := json.Marshal(&a) // strings and bytes
+	_ = m.Respond(answer)         // whoever asks asks again
 }
 
 // errAway is that a run has no runner just now.
 var errAway = errors.New("its runner is not there")
 
 // ask asks the runner of a run for its key.
-func (w *worker) ask(ctx context.Context, run string) (g grant, err error) {
-	s, public, err := newSession(w.link.nc, true)
-	if err != nil {
-		return g, err
-	}
-	defer s.Close()
-	defer context.AfterFunc(ctx, s.Kill)()
-	if err = s.open(keySubject(run), public, 0); errors.Is(err, nats.ErrNoResponders) {
+func (w *worker) ask(ctx context.Context, run string) (grant, error) {
+	g, err := ask[grant](ctx, w.link.nc, keySubject(run), "", 0)
+	if errors.Is(err, nats.ErrNoResponders) {
 		return g, errAway
-	}
-	var told []byte
-	if err == nil {
-		told, err = io.ReadAll(s)
-	}
-	if err == nil {
-		err = json.Unmarshal(told, &g)
 	}
 	if err == nil && len(g.Key) != keyBytes {
 		err = fmt.Errorf("it has %d bytes, want %d", len(g.Key), keyBytes)

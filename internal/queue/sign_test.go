@@ -112,7 +112,7 @@ func TestKeyIn(t *testing.T) {
 // granting is a runner that gives its key to workers, and a worker, each with a connection of its own.
 func granting(t *testing.T) (q *Sender, w *worker, connect func() *nats.Conn) {
 	t.Helper()
-	connect = bus(t)
+	connect = serverAt(t)
 	q = &Sender{link: &link{nc: connect()}, run: "queued-1", head: Run{Program: results.ThisSite().Tool}, key: secret}
 	q.announced.Store("as announced")
 	if err := q.grants(); err != nil {
@@ -155,14 +155,14 @@ func TestGrants(t *testing.T) {
 	if err := q.grants(); err == nil {
 		t.Error("it hears without a connection")
 	}
-	opening, err := json.Marshal(&opening{results.ThisSite().Tool, "inbox", "key"})
+	opening, err := json.Marshal(&opening{Program: results.ThisSite().Tool, Key: "key"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.grant(&nats.Msg{Data: opening}) // the worker repeats its request
 }
 
-// TestGrants_Refused: another program gets no key, nor does who says no place or key to send it to.
+// TestGrants_Refused: another program gets no key, nor does whoever names no key to seal it to.
 func TestGrants_Refused(t *testing.T) {
 	t.Parallel()
 	q, w, _ := granting(t)
@@ -178,7 +178,7 @@ func TestGrants_Refused(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(m.Data, &a)
 		}
-		if err != nil || a.Inbox != "" || a.Key != "" {
+		if err != nil || a.Sealed != nil || a.Key != "" {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		return a
@@ -187,9 +187,9 @@ func TestGrants_Refused(t *testing.T) {
 	other := results.Tool{Binary: strings.Repeat("b", 64)}
 	for want, got := range map[string]string{
 		"unexpected end of JSON input":                           ask([]byte("{")).Error,
-		"and the worker of bbbbbbbbbbbb":                         ask(&opening{Program: other, Inbox: "x"}).Error,
+		"and the worker of bbbbbbbbbbbb":                         ask(&opening{Program: other, Key: "x"}).Error,
 		"run queued-1 is of build " + ours.Binary[:12] + ", and": ask(&opening{Program: other}).Error,
-		"no key or no inbox":                                     ask(&opening{Program: ours, Inbox: "x", Key: "y"}).Error,
+		"no key to seal the answer to":                           ask(&opening{Program: ours, Key: "y"}).Error,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -205,27 +205,10 @@ func TestGrants_Refused(t *testing.T) {
 // TestAsk_Ended: a worker that is to end waits no longer for a runner that says nothing.
 func TestAsk_Ended(t *testing.T) {
 	t.Parallel()
-	connect := bus(t)
+	connect := serverAt(t)
 	runner, w := connect(), &worker{link: &link{nc: connect()}}
 	ctx, end := context.WithCancel(t.Context())
-	if _, err := runner.Subscribe(keySubject("queued-1"), func(m *nats.Msg) {
-		var o opening
-		s, public, err := newSession(runner, false)
-		if err == nil {
-			err = json.Unmarshal(m.Data, &o)
-		}
-		if err == nil {
-			err = s.begin(o.Inbox, o.Key)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		answer, _ := json.Marshal(&opened{Inbox: s.sub.Subject, Key: public}) // strings
-		if err := m.Respond(answer); err != nil {
-			t.Error(err)
-		}
-		end()
-	}); err != nil {
+	if _, err := runner.Subscribe(keySubject("queued-1"), func(*nats.Msg) { end() }); err != nil {
 		t.Fatal(err)
 	}
 	if err := runner.Flush(); err != nil {

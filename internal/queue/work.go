@@ -249,7 +249,9 @@ func (w *worker) work(ctx context.Context, f *feed) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir), mine.Close()) }()
 	f.run.Virtual = e.Virtual()
 	header := runner.Header(e, nil) // what came over the network names no folder
-	header.Named = !f.run.Virtual
+	if !f.run.Virtual {
+		header.Hosts = []string{w.name}
+	}
 	folder, err := results.Create(filepath.Join(dir, "results"), header, f.run.Config)
 	if err != nil {
 		return err

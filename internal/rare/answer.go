@@ -158,28 +158,16 @@ func document(e *experiment.Experiment, tails []tail, q *Request) *answer.Docume
 	d := answer.New("rare", "Rare outages of "+e.Name)
 	d.Add(answer.Facts{{Name: "name", Value: e.Name}, {Name: "seed", Value: e.Seed},
 		{Name: "confidence", Value: Confidence}})
-	count := func(name string) answer.Column {
-		return answer.Column{Name: name, Kind: answer.Count, Only: answer.Programs}
-	}
-	estimates := d.Table("estimates",
-		answer.Column{Name: "cell", Head: "algorithm", Kind: answer.Words},
-		answer.Column{Name: "metric", Kind: answer.Words, Only: answer.Programs},
-		answer.Column{Name: "beyond_ms", Head: "beyond", Kind: answer.Number, Unit: "ms"},
-		answer.Column{Name: "time_outs", Head: "time-outs", Kind: answer.Number},
-		answer.Column{Name: "probability", Kind: answer.Number},
-		answer.Column{Head: "95 % interval", Kind: answer.Number, Only: answer.People},
-		answer.Column{Name: "low", Kind: answer.Number, Only: answer.Programs},
-		answer.Column{Name: "high", Kind: answer.Number, Only: answer.Programs},
-		count("replications"), count("replications_reached"), count("paths"), count("levels"),
-		count("simulated_paths"), count("events"),
-		answer.Column{Name: "plain_trials", Kind: answer.Number, Only: answer.Programs},
-		answer.Column{Name: "gain", Kind: answer.Number})
-	cells := d.Table("cells",
-		answer.Column{Name: "cell", Kind: answer.Words}, answer.Column{Name: "design", Kind: answer.Map},
-		answer.Column{Name: "time_out_ms", Kind: answer.Number, Unit: "ms"},
-		answer.Column{Name: "height", Kind: answer.Words}, answer.Column{Name: "levels", Kind: answer.List},
-		answer.Column{Name: "violated_paths", Kind: answer.Count})
-	cells.Only = answer.Programs
+	all, programs := answer.Everybody, answer.Programs
+	estimates := d.Table("estimates", slices.Concat(answer.Columns(all, "cell::algorithm"),
+		answer.Columns(programs, "metric"), answer.Columns(all, "beyond_ms:number:beyond:ms "+
+			"time_outs:number:time-outs probability:number"),
+		answer.Columns(answer.People, ":number:95_%_interval"), answer.Columns(programs, "low:number "+
+			"high:number replications:count replications_reached:count paths:count levels:count "+
+			"simulated_paths:count events:count plain_trials:number"), answer.Columns(all, "gain:number"))...)
+	cells := d.Table("cells", answer.Columns(all, "cell design:map time_out_ms:number::ms height "+
+		"levels:list violated_paths:count")...)
+	cells.Only = programs
 	d.Say("")
 	for i := range tails {
 		t := &tails[i]

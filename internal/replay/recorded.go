@@ -47,23 +47,46 @@ func Only(path, verb string) (int, error) {
 	return all[0].Number, nil
 }
 
-// TrialOf is the trial of that number, and its cell.
-func TrialOf(e *experiment.Experiment, number int) (*experiment.Trial, *experiment.Cell, error) {
+// A Trial is one of an experiment, which a run may have recorded.
+type Trial struct {
+	*experiment.Trial
+	Of  *experiment.Experiment
+	dir string // of the run
+}
+
+// Design is the cell of the trial.
+func (t *Trial) Design() *experiment.Cell { return &t.Of.Cells[t.Cell-1] }
+
+// TrialOf is the trial of that number.
+func TrialOf(e *experiment.Experiment, number int) (*Trial, error) {
 	for _, t := range e.Trials() {
 		if t.Number == number {
-			return &t, &e.Cells[t.Cell-1], nil
+			return &Trial{Trial: &t, Of: e}, nil
 		}
 	}
 	if e.Shard.Of > 0 && number > 0 && number <= len(e.Cells)*e.Repetitions {
-		return nil, nil, answer.Mistaken("--trial %d is not in shard %v; look in the others", number, e.Shard)
+		return nil, answer.Mistaken("--trial %d is not in shard %v; look in the others", number, e.Shard)
 	}
-	return nil, nil, answer.Mistaken("--trial %d: the run has trials 1 to %d", number,
+	return nil, answer.Mistaken("--trial %d: the run has trials 1 to %d", number,
 		len(e.Cells)*e.Repetitions)
 }
 
-// latest is the last attempt at a trial of a run; nil: there is none.
-func latest(dir string, number int) (*results.Trial, error) {
-	attempts, err := results.ReadAttempts(dir, number)
+// recordedTrial is the trial of that number of the run at path.
+func recordedTrial(path string, number int) (*Trial, error) {
+	e, dir, err := Recorded(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := TrialOf(e, number)
+	if err == nil {
+		t.dir = dir
+	}
+	return t, err
+}
+
+// latest is the last attempt at the trial that its run has recorded; nil: there is none.
+func (t *Trial) latest() (*results.Trial, error) {
+	attempts, err := results.ReadAttempts(t.dir, t.Number)
 	if len(attempts) == 0 {
 		return nil, err
 	}

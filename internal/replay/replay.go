@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -23,8 +21,7 @@ import (
 
 // A Replay is one trial that was run again.
 type Replay struct {
-	Trial *experiment.Trial
-	cell  *experiment.Cell
+	*Trial
 	*Rerun
 	kinds    []string       // of its messages
 	Recorded *results.Trial // nil: the run has none
@@ -44,28 +41,25 @@ type Request struct {
 
 // Answer runs the trial again. An error beside the answer says what is wrong with the trial.
 func Answer(q *Request) (*answer.Document, error) {
-	e, dir, err := Recorded(q.Path)
+	t, err := recordedTrial(q.Path, q.Number)
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{}
-	if r.Trial, r.cell, err = TrialOf(e, q.Number); err != nil {
-		return nil, err
-	}
-	setup, err := r.Trial.Plan.Setup()
+	r, virtual := &Replay{Trial: t}, t.Of.Virtual()
+	setup, err := r.Plan.Setup()
 	if err != nil {
 		return nil, err
 	}
 	r.kinds = setup.Alg.Codec.Kinds()
-	if !e.Virtual() && !q.Live {
-		err = r.retrace(setup, dir, q.State)
+	if !virtual && !q.Live {
+		err = r.retrace(setup, q.State)
 	} else {
-		r.Rerun, err = q.Again(e, r.Trial)
+		r.Rerun, err = q.Again(t.Of, t.Trial)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := answer.New("replay", fmt.Sprintf("Trial %d of %s, run again", q.Number, e.Name))
+	d := answer.New("replay", fmt.Sprintf("Trial %d of %s, run again", q.Number, t.Of.Name))
 	if q.State && r.details == nil && r.Verdict.Status == trace.Failed && r.End.Events == 0 {
 		d.Add(answer.Note{Text: "its states are not known: its process died", Aside: true})
 	} else if q.State && r.details == nil {
@@ -76,22 +70,22 @@ func Answer(q *Request) (*answer.Document, error) {
 			d.Add(answer.Note{Text: "the states may be wrong: " + r.doubt, Aside: true})
 		}
 	}
-	if r.Recorded, err = latest(dir, q.Number); err != nil {
+	if r.Recorded, err = r.latest(); err != nil {
 		return nil, err
 	}
-	if r.Recorded != nil && e.Virtual() {
+	if r.Recorded != nil && virtual {
 		r.differs = r.Differences()
 	}
-	if err := r.document(d, e.Virtual(), q.Events || q.State); err != nil {
+	if err := r.document(d, virtual, q.Events || q.State); err != nil {
 		return nil, err
 	}
 	switch {
 	case len(r.differs) > 0:
 		return d, fmt.Errorf("trial %d is not what %s has recorded: %s; that was another program, "+
-			"or something is not deterministic", q.Number, dir, strings.Join(r.differs, "; "))
+			"or something is not deterministic", q.Number, r.dir, strings.Join(r.differs, "; "))
 	case r.Verdict.Status == trace.Failed:
 		return d, fmt.Errorf("trial %d could not be run: %s", q.Number, r.Verdict.Reason)
-	case r.Verdict.Status == trace.Violated && r.Verdict.Within(&r.cell.Plan):
+	case r.Verdict.Status == trace.Violated && r.Verdict.Within(&r.Design().Plan):
 		d.Exit = answer.Violated
 	}
 	return d, nil
@@ -110,11 +104,11 @@ func (r *Replay) tell(setup *harness.Setup) error {
 }
 
 // retrace feeds what reached the real nodes of the trial to the same algorithm.
-func (r *Replay) retrace(setup *harness.Setup, dir string, state bool) error {
-	kept, err := results.ReadTrace(dir, r.Trial.Number)
+func (r *Replay) retrace(setup *harness.Setup, state bool) error {
+	kept, err := results.ReadTrace(r.dir, r.Number)
 	if errors.Is(err, fs.ErrNotExist) {
 		return answer.Mistaken("trial %d kept no trace to retrace: run the experiment with --set trace=all, "+
-			"or run the trial on real nodes again with --live", r.Trial.Number)
+			"or run the trial on real nodes again with --live", r.Number)
 	}
 	if err != nil {
 		return err
@@ -126,7 +120,7 @@ func (r *Replay) retrace(setup *harness.Setup, dir string, state bool) error {
 	}
 	found, err := retraced(setup, kept.Records, feed)
 	if err != nil {
-		return fmt.Errorf("trial %d: it cannot be retraced: %w", r.Trial.Number, err)
+		return fmt.Errorf("trial %d: it cannot be retraced: %w", r.Number, err)
 	}
 	r.details, r.fed, r.differs = found.Details, found.Fed, found.Differences
 	return nil
@@ -143,7 +137,7 @@ func (r *Replay) Differences() (out []string) {
 	}
 	text("status", string(old.Status), string(now.Status))
 	if now.Status == trace.Failed && out != nil {
-		return []string{fmt.Sprintf("%s (%s: %s)", out[0], r.cell.Algorithm, now.Reason)}
+		return []string{fmt.Sprintf("%s (%s: %s)", out[0], r.Design().Algorithm, now.Reason)}
 	}
 	known := func(t *results.Trial, name string) string {
 		v, named := t.Figure(name)
@@ -155,27 +149,26 @@ func (r *Replay) Differences() (out []string) {
 	for _, m := range metric.Fixed() {
 		text(m.Name, known(old, m.Name), known(&now, m.Name))
 	}
-	for _, m := range old.Metrics {
-		if !slices.Contains(metric.Names(metric.Fixed()), m.Name) {
-			text(m.Name, results.Number(m.Value), known(&now, m.Name))
-		}
+	for _, m := range old.Metrics() {
+		text(m.Name, results.Number(m.Value), known(&now, m.Name))
 	}
 	return out
 }
 
 // document adds what came of the trial.
 func (r *Replay) document(d *answer.Document, virtual, events bool) error {
-	v, plan := &r.Verdict, &r.cell.Plan
-	facts := answer.Facts{{Name: "trial", Value: r.Trial.Number}, {Name: "cell", Value: r.Trial.Cell},
-		{Name: "seed", Value: r.Trial.Seed}, {Name: "design", Value: metric.ByName(r.cell.Design)},
+	cell := r.Design()
+	v, plan := &r.Verdict, &cell.Plan
+	facts := answer.Facts{{Name: "trial", Value: r.Number}, {Name: "cell", Value: r.Cell},
+		{Name: "seed", Value: r.Seed}, {Name: "design", Value: metric.ByName(cell.Design)},
 		{Name: "in_model", Value: v.Within(plan)}, {Name: "violations", Value: v.Violations},
 		{Name: "differs", Value: r.differs}}
 	status, reason, took, messages := v.Status, v.Reason, float64(r.End.At)/1e6, v.Totals.Sent
 	recorded := trace.Status("")
 	if old := r.Recorded; old != nil {
 		if recorded = old.Status; r.fed > 0 { // it was not judged again
-			status, reason, took = old.Status, old.Reason, figure(old, metric.Duration)
-			messages = int64(figure(old, metric.Messages))
+			status, reason, took = old.Status, old.Reason, old.Value(metric.Duration)
+			messages = old.Count(metric.Messages)
 		}
 	}
 	facts = append(facts, answer.Fact{Name: "status", Value: string(status)},
@@ -197,8 +190,8 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 			EventRow(t, &all[i])
 		}
 	}
-	d.Say(fmt.Sprintf("trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d", r.Trial.Number,
-		r.Trial.Cell, r.cell.Algorithm, plan.Nodes, plan.Scenario.Kind(), r.Trial.Repetition, r.Trial.Seed))
+	d.Say(fmt.Sprintf("trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d", r.Number,
+		r.Cell, cell.Algorithm, plan.Nodes, plan.Scenario.Kind(), r.Repetition, r.Seed))
 	if r.fed > 0 {
 		r.sayRetraced(d)
 		return nil
@@ -211,7 +204,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 		d.Say("in_model=false: " + strings.Join(v.Outside(plan), "; "))
 	}
 	for _, text := range v.Violations {
-		d.Say(fmt.Sprintf("violation: %s: %s", r.cell.Algorithm, text))
+		d.Say(fmt.Sprintf("violation: %s: %s", cell.Algorithm, text))
 	}
 	r.metrics(d)
 	switch {
@@ -219,7 +212,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 		d.Say("not recorded: the run, or its cell, ended before this trial")
 	case !virtual:
 		d.Say(fmt.Sprintf("recorded: status %s, %d messages; real nodes are never quite the same", recorded,
-			int64(figure(r.Recorded, metric.Messages))))
+			r.Recorded.Count(metric.Messages)))
 	case len(r.differs) == 0:
 		d.Say("same as recorded")
 	}
@@ -237,7 +230,7 @@ func (r *Replay) metrics(d *answer.Document) {
 	for _, m := range r.Verdict.Metrics {
 		all.Row(m.Name, m.Value)
 		if results.Finite(m.Value) != nil {
-			told.Row(m.Name, answer.Shown{Value: m.Value, Text: compare.Number(m.Value)})
+			told.Row(m.Name, answer.Shown{Value: m.Value, Text: console.Number(m.Value)})
 		}
 	}
 	if r.Verdict.Status != trace.Failed {
@@ -249,7 +242,7 @@ func (r *Replay) metrics(d *answer.Document) {
 func (r *Replay) sayRetraced(d *answer.Document) {
 	if r.Recorded != nil {
 		d.Say(fmt.Sprintf("recorded: status %s, %d messages", r.Recorded.Status,
-			int64(figure(r.Recorded, metric.Messages))))
+			r.Recorded.Count(metric.Messages)))
 	}
 	text := fmt.Sprintf("retraced: %s that reached its processes, in the recorded order: ",
 		console.Plural(r.fed, "event", "events"))
@@ -263,12 +256,11 @@ func (r *Replay) sayRetraced(d *answer.Document) {
 
 // EventTable adds a table of events for programs, behind more columns.
 func EventTable(d *answer.Document, name string, first ...answer.Column) *answer.Table {
-	t := d.Table(name, append(first, answer.Column{Name: "event", Kind: answer.Count},
-		answer.Column{Name: "at_ns", Kind: answer.Count, Unit: "ns"},
-		answer.Column{Name: "type", Kind: answer.Words}, answer.Column{Name: "process", Kind: answer.Count},
-		answer.Column{Name: "peer", Kind: answer.Count}, answer.Column{Name: "text", Kind: answer.Words},
-		answer.Column{Name: "message", Kind: answer.Words}, answer.Column{Name: "holds", Kind: answer.Words},
-		answer.Column{Name: "changes", Kind: answer.List, Only: answer.Nested})...)
+	t := d.Table(name, slices.Concat(first,
+		answer.Columns(answer.Everybody,
+			"event:count at_ns:count type process:count peer:count text message holds"),
+		answer.Columns(answer.Nested, "changes:list"))...)
+	t.Columns[len(first)+1].Unit = "ns"
 	t.Only = answer.Programs
 	return t
 }
@@ -286,7 +278,3 @@ func EventRow(t *answer.Table, e *diagram.Event, first ...answer.Value) {
 }
 
 // figure is a metric that a trial has recorded.
-func figure(t *results.Trial, m *metric.Metric) float64 {
-	v, _ := t.Figure(m.Name)
-	return v
-}

@@ -15,10 +15,10 @@ import (
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
-	r := &Replay{Rerun: &Rerun{}, Recorded: &results.Trial{Status: trace.OK, Messages: 7, LateShare: none, SchedDelayP99MS: none,
-		Metrics: []metric.Value{
-			metric.MessageDelays.Of(3), metric.Election.Of(5), metric.Downtime.Of(6),
-			metric.Heal.Of(none), metric.Recovery.Of(none)}}}
+	recorded := results.Trial{Status: trace.OK}.With(metric.Messages.Of(7),
+		metric.MessageDelays.Of(3), metric.Election.Of(5), metric.Downtime.Of(6),
+		metric.Heal.Of(none), metric.Recovery.Of(none), metric.LateShare.Of(none), metric.SchedDelay.Of(none))
+	r := &Replay{Rerun: &Rerun{}, Recorded: &recorded}
 	r.Verdict.Status, r.Verdict.Totals.Sent = "ok", 8
 	r.Verdict.Metrics = []metric.Value{metric.MessageDelays.Of(3), metric.Election.Of(5.5),
 		metric.Recovery.Of(1)}

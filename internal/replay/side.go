@@ -11,7 +11,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/report/diagram"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -64,38 +63,35 @@ func (s *Side) Figure(name string) *float64 {
 // Folder is a trial of a run: that of its trace, which another build may have written, or simulated
 // again.
 func Folder(path string, number int, again Again) (*Side, error) {
-	e, dir, err := Recorded(path)
+	t, err := recordedTrial(path, number)
 	if err != nil {
 		return nil, err
 	}
-	if !e.Virtual() {
+	if !t.Of.Virtual() {
 		return nil, answer.Mistaken("%s ran on real nodes, which never do the same twice; bench diff is for "+
 			"simulations", path)
 	}
-	t, cell, err := TrialOf(e, number)
+	old, err := t.latest()
 	if err != nil {
 		return nil, err
 	}
-	old, err := latest(dir, number)
-	if err != nil {
-		return nil, err
-	}
-	r := &Replay{Trial: t, cell: cell, Recorded: old}
-	kept, err := results.ReadTrace(dir, number)
+	r := &Replay{Trial: t, Recorded: old}
+	kept, err := results.ReadTrace(t.dir, number)
 	if err == nil && old != nil {
 		r.Rerun, r.kinds = &Rerun{Records: kept.Records}, kept.Kinds
-		r.Verdict.Status, r.Verdict.Reason, r.Verdict.Metrics = old.Status, old.Reason, old.Metrics
+		r.Verdict.Status, r.Verdict.Reason, r.Verdict.Metrics = old.Status, old.Reason, old.Metrics()
 		out, err := r.side(path)
-		out.DurationMS, out.Messages = figure(old, metric.Duration), int64(figure(old, metric.Messages))
+		out.DurationMS, out.Messages = old.Value(metric.Duration), old.Count(metric.Messages)
 		return out, err
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	out, err := r.simulated(path, e, again)
+	out, err := r.simulated(path, again)
 	if err == nil && old != nil {
 		if differs := r.Differences(); len(differs) > 0 {
 			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give "+
-				"both builds, as bench diff OLD NEW %s --trial %d", number, dir, strings.Join(differs, "; "),
+				"both builds, as bench diff OLD NEW %s --trial %d", number, t.dir,
+				strings.Join(differs, "; "),
 				program.Quote(path), number)
 		}
 	}
@@ -103,17 +99,16 @@ func Folder(path string, number int, again Again) (*Side, error) {
 }
 
 // Simulated is a trial that is simulated now.
-func Simulated(name string, e *experiment.Experiment, t *experiment.Trial, cell *experiment.Cell,
-	again Again) (*Side, error) {
-	return (&Replay{Trial: t, cell: cell}).simulated(name, e, again)
+func Simulated(name string, t *Trial, again Again) (*Side, error) {
+	return (&Replay{Trial: t}).simulated(name, again)
 }
 
-func (r *Replay) simulated(name string, e *experiment.Experiment, again Again) (*Side, error) {
-	setup, err := r.Trial.Plan.Setup()
+func (r *Replay) simulated(name string, again Again) (*Side, error) {
+	setup, err := r.Plan.Setup()
 	if err != nil {
 		return nil, err
 	}
-	if r.Rerun, err = again(e, r.Trial); err != nil {
+	if r.Rerun, err = again(r.Of, r.Trial.Trial); err != nil {
 		return nil, err
 	}
 	r.kinds = setup.Alg.Codec.Kinds()
@@ -122,7 +117,7 @@ func (r *Replay) simulated(name string, e *experiment.Experiment, again Again) (
 
 // side is the trial with its events, and with what messages hold if that is certain.
 func (r *Replay) side(name string) (*Side, error) {
-	out := &Side{Name: name, Design: metric.ByName(r.cell.Design), Status: r.Verdict.Status,
+	out := &Side{Name: name, Design: metric.ByName(r.Design().Design), Status: r.Verdict.Status,
 		Reason: r.Verdict.Reason, DurationMS: float64(r.End.At) / 1e6, Messages: r.Verdict.Totals.Sent,
 		Metrics: Figures{}}
 	for _, m := range r.Verdict.Metrics {
@@ -130,7 +125,7 @@ func (r *Replay) side(name string) (*Side, error) {
 			out.Metrics[m.Name] = &m.Value
 		}
 	}
-	setup, err := r.Trial.Plan.Setup()
+	setup, err := r.Plan.Setup()
 	if err != nil {
 		return out, err
 	}

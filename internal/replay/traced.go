@@ -12,7 +12,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/report/diagram"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -83,8 +82,7 @@ func (q *Drawing) Draw(path string, again Again) (*Drawn, error) {
 
 // A Traced trial is one whose records are known.
 type Traced struct {
-	trial *experiment.Trial
-	dir   string
+	*Trial
 	Drawn diagram.Trace
 
 	Failed error // why it could not be run again to its end; nil: it could
@@ -94,16 +92,12 @@ type Traced struct {
 // Trace finds the records of a trial: what was kept of them, or what a simulation
 // gives again.
 func Trace(path string, number int, run Again) (*Traced, error) {
-	e, dir, err := Recorded(path)
+	t, err := recordedTrial(path, number)
 	if err != nil {
 		return nil, err
 	}
-	t, cell, err := TrialOf(e, number)
-	if err != nil {
-		return nil, err
-	}
-	r := &Traced{trial: t, dir: dir, Drawn: diagram.Trace{
-		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", e.Name, number, cell.Algorithm,
+	r := &Traced{Trial: t, Drawn: diagram.Trace{
+		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", t.Of.Name, number, t.Design().Algorithm,
 			console.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind()),
 		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
 	}}
@@ -111,27 +105,27 @@ func Trace(path string, number int, run Again) (*Traced, error) {
 	if unknown == nil {
 		r.Drawn.Room = alg.Spec.Room(t.Plan.Params)
 	}
-	kept, err := results.ReadTrace(dir, number)
+	kept, err := results.ReadTrace(t.dir, number)
 	switch {
 	case err == nil:
 		r.Drawn.Kinds, r.Drawn.Records = kept.Kinds, kept.Records
 		return r, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	case !e.Virtual():
+	case !t.Of.Virtual():
 		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
-			"run it with --set trace=all", number, dir)
+			"run it with --set trace=all", number, t.dir)
 	}
 	if unknown != nil {
 		return nil, unknown
 	}
-	again, err := run(e, t)
+	again, err := run(t.Of, t.Trial)
 	if err != nil {
 		return nil, err
 	}
 	r.Drawn.Kinds, r.Drawn.Records = alg.Codec.Kinds(), again.Records
 	if again.Verdict.Status == trace.Failed {
-		r.Failed = fmt.Errorf("%s could not be run: %s", cell.Algorithm, again.Verdict.Reason)
+		r.Failed = fmt.Errorf("%s could not be run: %s", t.Design().Algorithm, again.Verdict.Reason)
 	}
 	r.died = again.End.Events == 0
 	return r, nil
@@ -139,7 +133,7 @@ func Trace(path string, number int, run Again) (*Traced, error) {
 
 // ended is how the trial did, in words; "" if that is not recorded.
 func (r *Traced) ended() string {
-	last, err := latest(r.dir, r.trial.Number)
+	last, err := r.latest()
 	if err != nil || last == nil {
 		return ""
 	}
@@ -160,7 +154,7 @@ func (r *Traced) Explain() string {
 }
 
 func (r *Traced) explained() (note string) {
-	judged, err := r.trial.Plan.Setup()
+	judged, err := r.Plan.Setup()
 	if err != nil {
 		return err.Error()
 	}
@@ -168,7 +162,7 @@ func (r *Traced) explained() (note string) {
 	if r.Drawn.Nodes*len(r.Drawn.Records) > mostStates {
 		return "the trial is too large to tell states and what messages hold; bench replay --state does"
 	}
-	setup, err := r.trial.Plan.Setup()
+	setup, err := r.Plan.Setup()
 	if err != nil {
 		return err.Error()
 	}

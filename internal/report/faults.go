@@ -5,7 +5,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -26,57 +25,33 @@ type Achieved struct {
 	Least, Most float64 // of a single one
 }
 
-// knownFaults are those of which both is recorded.
+// knownFaults are those of which both is recorded: asked by a column of the design, or by a metric of the
+// trials where the design does not say it (not of all links together, for instance).
 var knownFaults = []struct {
 	Fault
-	asked    func(group) float64          // NaN: not known
-	achieved func(*results.Trial) float64 // likewise
+	asked    *metric.Metric // nil: the column of the fault's name
+	achieved *metric.Metric // nil: the share of messages that came twice
 }{
-	{Fault{"loss", "loss"}, designed("loss"), measured(metric.LossAchieved)},
-	{Fault{"duplication", "duplication"}, designed("duplication"), duplicated},
-	{Fault{"latency_ms", "latency (ms)"}, requested(metric.LatencyRequested),
-		measured(metric.LatencyAchieved)},
-	{Fault{"arrival_rate", "offered load (1/s)"}, requested(metric.ArrivalRateRequested),
-		measured(metric.ArrivalRateAchieved)},
-	{Fault{"crash_rate", "crash rate (1/s per process)"}, designed("crash_rate"),
-		measured(metric.CrashRateAchieved)},
-	{Fault{"outage_ms", "time from a crash to the return (ms)"}, requested(metric.OutageRequested),
-		measured(metric.OutageAchieved)},
+	{Fault{"loss", "loss"}, nil, metric.LossAchieved},
+	{Fault{"duplication", "duplication"}, nil, nil},
+	{Fault{"latency_ms", "latency (ms)"}, metric.LatencyRequested, metric.LatencyAchieved},
+	{Fault{"arrival_rate", "offered load (1/s)"}, metric.ArrivalRateRequested, metric.ArrivalRateAchieved},
+	{Fault{"crash_rate", "crash rate (1/s per process)"}, nil, metric.CrashRateAchieved},
+	{Fault{"outage_ms", "time from a crash to the return (ms)"}, metric.OutageRequested,
+		metric.OutageAchieved},
 }
 
-// designed is a column of the design as a number.
-func designed(column string) func(group) float64 {
-	return func(g group) float64 { return parse(g.Get(column)) }
-}
-
-// measured is a metric of a trial, whatever its status.
-func measured(of *metric.Metric) func(*results.Trial) float64 {
-	return func(t *results.Trial) float64 {
-		if v, named := t.Figure(of.Name); named {
-			return v
-		}
-		return math.NaN()
-	}
-}
-
-// duplicated is the share of the algorithm's messages of which the network made a second
-// copy.
-func duplicated(t *results.Trial) float64 {
-	return float64(t.Duplicated) / float64(t.Messages) // NaN if none was sent
-}
-
-// requested is a metric that says what the trials asked for, where the design does not:
-// not of all links together, for instance.
-func requested(m *metric.Metric) func(group) float64 {
-	return func(g group) float64 { return over(g, measured(m)).Mean }
-}
-
-// over describes what the trials of a cell achieved.
-func over(g group, achieved func(*results.Trial) float64) stats.Summary {
+// over describes a metric of the trials of a cell, whatever their status; nil is the share of the algorithm's
+// messages of which the network made a second copy.
+func over(g group, m *metric.Metric) stats.Summary {
 	var values []float64
 	for _, t := range g.Trials {
+		v := t.Value(metric.Duplicated) / t.Value(metric.Messages) // NaN if none was sent
+		if m != nil {
+			v = t.Value(m)
+		}
 		if t.Status != trace.Invalid && t.Status != trace.Failed {
-			values = append(values, achieved(t)) // NaN is left out
+			values = append(values, v) // NaN is left out
 		}
 	}
 	return stats.Describe(values, 0)
@@ -87,7 +62,10 @@ func (b *builder) faults() {
 	for _, f := range knownFaults {
 		cells, wanted := make([]*Achieved, len(b.groups)), false
 		for i, g := range b.groups {
-			asked, s := f.asked(g), over(g, f.achieved)
+			asked, s := parse(g.Get(f.Name)), over(g, f.achieved)
+			if f.asked != nil {
+				asked = over(g, f.asked).Mean
+			}
 			if s.N > 0 && !math.IsNaN(asked) {
 				cells[i] = &Achieved{len(b.Faults), asked, s.Mean, s.Min, s.Max}
 				wanted = wanted || asked > 0

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/report/player"
 	"github.com/conclave-bench/conclave/internal/transport"
@@ -37,10 +38,6 @@ const (
 )
 
 var (
-	//go:embed assets/echarts.min.js
-	library string
-	//go:embed assets/NOTICE
-	libraryNotice string
 	//go:embed assets/page.html
 	pageText string
 	//go:embed assets/page.css
@@ -58,37 +55,37 @@ var (
 )
 
 // code is what the page runs when unpack.js has unpacked it.
-var code = strings.Join([]string{baseScript, library, tableScript, chartScript, sectionScript}, "\n")
+var code = strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
 
-// packedCode takes tens of milliseconds, which no page but the first spends.
+// packedCode takes milliseconds, which no page but the first spends.
 var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]byte(code)) })
 
 // page is read when it is first used: this package is linked into every node process, and a
 // node's start is measured time.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": compare.Number,
+		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": console.Number,
 		"words":  experiment.Title,
 		"title":  func(name string) string { return metric.Named(name).Title() },
-		"plural": func(n int, one string) string { return Plural(n, one, one+"s") },
+		"plural": func(n int, one string) string { return console.Plural(n, one, one+"s") },
 	}).Parse(pageText))
 })
 
 // A pageView is the data and what else the page's template shows.
 type pageView struct {
 	*Data
-	Generator, Notice string
-	Beyond            string // for a figure among the time-outs
-	Policy            string
-	Style             template.CSS
-	Script            template.JS
-	Code, Encoded     template.HTML // compressed, in base 64
-	RunViews          []runView
-	Violations        []violationView
-	Untold            int
-	Virtual, Real     bool // time
-	Algorithms        int
-	Trials            int
+	Generator     string
+	Beyond        string // for a figure among the time-outs
+	Policy        string
+	Style         template.CSS
+	Script        template.JS
+	Code, Encoded template.HTML // compressed, in base 64
+	RunViews      []runView
+	Violations    []violationView
+	Untold        int
+	Virtual, Real bool // time
+	Algorithms    int
+	Trials        int
 }
 
 type runView struct {
@@ -129,7 +126,7 @@ func (d *Data) WritePage(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	v := pageView{
-		Data: d, Generator: Generator, Beyond: compare.BeyondLimit, Notice: libraryNotice,
+		Data: d, Generator: Generator, Beyond: compare.BeyondLimit,
 		Style: template.CSS(style), Script: template.JS(unpackScript),
 		Code: template.HTML(scripts), Encoded: template.HTML(packed),
 		// Scripts are named by their sums: nothing else runs, whatever a text holds.

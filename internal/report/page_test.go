@@ -123,16 +123,17 @@ func TestSpread_Wire(t *testing.T) {
 	for i := range 100 {
 		s.Values, s.Ranks = append(s.Values, float64(i+1)), append(s.Ranks, i+1)
 	}
-	if w := s.wire(100); len(w.Values) != 100 || len(w.Ranks) != 0 {
-		t.Errorf("%d values and %d ranks, want 100 and none", len(w.Values), len(w.Ranks))
+	if w := s.wire(100); len(w["v"].(figures)) != 100 || w["r"] != nil {
+		t.Errorf("%v and the ranks %v, want 100 values and no ranks", w["v"], w["r"])
 	}
 	w := s.wire(12)
-	if len(w.Ranks) != len(w.Values) || len(w.Ranks) > 12 || w.Ranks[len(w.Ranks)-1] != 100 {
-		t.Fatalf("ranks %v of values %v", w.Ranks, w.Values)
+	values, ranks := w["v"].(figures), w["r"].([]int)
+	if len(ranks) != len(values) || len(ranks) > 12 || ranks[len(ranks)-1] != 100 {
+		t.Fatalf("ranks %v of values %v", ranks, values)
 	}
-	for i, rank := range w.Ranks {
-		if w.Values[i] != float64(rank) {
-			t.Errorf("value %v at rank %d", w.Values[i], rank)
+	for i, rank := range ranks {
+		if values[i] != float64(rank) {
+			t.Errorf("value %v at rank %d", values[i], rank)
 		}
 	}
 }

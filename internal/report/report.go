@@ -134,7 +134,7 @@ func New(paths []string, o Options) (*Data, error) {
 	d := &Data{Links: o.Links}
 	tables := make([]*results.Table, len(paths))
 	for i, path := range paths {
-		t, err := results.Survey(path)
+		t, err := results.ReadTable(path)
 		if err != nil {
 			return nil, err
 		}

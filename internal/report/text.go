@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-
-	"github.com/conclave-bench/conclave/internal/console"
 )
 
 // JSON encodes v for programs, and for people who look at it.
@@ -18,9 +16,6 @@ func JSON(v any) ([]byte, error) {
 	err := e.Encode(v)
 	return b.Bytes(), err
 }
-
-// Plural is a number of things in words.
-var Plural = console.Plural
 
 // FileNames gives each of the texts a name of a file of its own, of not many more than 120
 // characters, without anything that a shell, a file system or LaTeX takes amiss.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/chart"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
@@ -15,81 +16,24 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// The data as the page reads it: short keys, since there may be thousands of cells.
-type (
-	wire struct {
-		Points     int            `json:"points"` // most of a distribution
-		Quantiles  bool           `json:"quantiles"`
-		Beyond     string         `json:"beyond"` // for a figure among the time-outs
-		Mark       string         `json:"mark"`   // for one that clocks can be wrong by more than
-		Statuses   []trace.Status `json:"statuses"`
-		Columns    []wireColumn   `json:"columns"`
-		Metrics    []wireMetric   `json:"metrics"`
-		Question   []int          `json:"question"` // metrics that answer it, the rank's first
-		Main       []int          `json:"main"`     // metrics to look at first, most telling first
-		Claims     []wireClaim    `json:"claims"`
-		Kinds      []string       `json:"kinds"`
-		Faults     []string       `json:"faults"`
-		Cells      []wireCell     `json:"cells"`
-		Configured []string       `json:"same"` // name, value, name, value, ...
+// An object is data as the page reads it: short keys, since there may be thousands of cells.
+type object map[string]any
+
+// each is what of makes of each of a list.
+func each[T, U any](list []T, of func(T) U) []U {
+	out := make([]U, len(list))
+	for i, v := range list {
+		out[i] = of(v)
 	}
-	wireColumn struct {
-		Name    string   `json:"name"`
-		Title   string   `json:"title"` // in words, with its unit
-		Numeric bool     `json:"numeric"`
-		Values  []string `json:"values"`
+	return out
+}
+
+// some sets a key to a list unless that is empty.
+func some[L ~[]T, T any](o object, key string, list L) {
+	if len(list) > 0 {
+		o[key] = list
 	}
-	wireMetric struct {
-		Name  string      `json:"name"`
-		Title string      `json:"title"` // in words, with its unit
-		Unit  metric.Unit `json:"unit"`
-		Doc   string      `json:"doc"`
-		Wait  bool        `json:"wait,omitempty"`  // it is the time until something happens
-		Count bool        `json:"count,omitempty"` // it counts what happened
-		Bound bool        `json:"bound,omitempty"` // it was looked for up to a bound
-		Spans bool        `json:"spans,omitempty"` // it is about spans of time in which things go wrong
-		// Clocks may be wrong by more than a figure of it, which is then marked.
-		Clocks bool `json:"clocks,omitempty"`
-	}
-	wireClaim struct {
-		Metric string `json:"metric"`
-		Load   string `json:"load"`
-		Text   string `json:"text"`
-		Source string `json:"source"`
-	}
-	wireCell struct {
-		Number   int          `json:"c"`
-		Design   []int        `json:"d"`
-		InModel  bool         `json:"i"`
-		Statuses []int        `json:"s"`
-		Figures  []figures    `json:"f"`
-		Spreads  []wireSpread `json:"e,omitempty"`
-		Kinds    []figures    `json:"k,omitempty"` // kind, sent, delivered, lost, bytes
-		Phases   *wirePhases  `json:"p,omitempty"`
-		Steps    []figures    `json:"r,omitempty"` // offered, granted per second, mean wait
-		Bounds   []figures    `json:"b,omitempty"` // claim, low, high
-		Achieved []figures    `json:"a,omitempty"` // fault, asked, mean, least, most
-		Notes    []int        `json:"w,omitempty"`
-		Doubt    float64      `json:"u,omitempty"` // ms, that a time by several clocks can be wrong by
-	}
-	wirePhases struct {
-		N    int     `json:"n"`
-		Bins []int   `json:"b"`
-		Test figures `json:"t"` // chi-square, p, and p corrected for all cells
-	}
-	wireSpread struct {
-		Metric   string  `json:"m"`
-		N        int     `json:"n"`
-		Censored int     `json:"x,omitempty"`
-		Values   figures `json:"v"`
-		Ranks    []int   `json:"r,omitempty"` // absent: 1, 2, 3, ...
-		// Where operations were cut off: shares by Kaplan and Meier.
-		Gone  figures `json:"g,omitempty"` // that took no longer than the value
-		Still figures `json:"b,omitempty"` // that took at least as long
-		Low   figures `json:"l,omitempty"` // interval of Gone
-		High  figures `json:"h,omitempty"`
-	}
-)
+}
 
 // figures are numbers with six significant digits, or more where people would else see another
 // number than in the tables of the command; counts keep all of theirs. NaN is null.
@@ -141,74 +85,70 @@ func (d *Data) encode(limit int) ([]byte, error) {
 	panic("unreachable: the last level returns")
 }
 
-func (d *Data) wire(level detail) *wire {
-	w := &wire{
-		Points: level.points, Quantiles: level.quantiles, Beyond: compare.BeyondLimit, Mark: compare.Mark,
-		Statuses: trace.Statuses(),
-		Columns:  []wireColumn{}, Metrics: []wireMetric{}, Claims: []wireClaim{},
-		Question: []int{}, Main: []int{}, Kinds: append([]string{}, d.Kinds...),
-		Faults: []string{}, Configured: []string{},
-	}
-	for _, c := range d.Columns {
-		w.Columns = append(w.Columns, wireColumn{c.Name, experiment.Title(c.Name), c.Numeric, c.Values})
-	}
-	for _, m := range d.Metrics {
-		w.Metrics = append(w.Metrics, wireMetric{m.Name, m.Title(), m.Unit, m.Doc, m.Kind.Censored(),
-			m.Kind == metric.Count, m.AtLeast, m.OfSpans(), m.Doubt(1) > 0})
-	}
+func (d *Data) wire(level detail) object {
+	at := func(m *metric.Metric) int { return slices.Index(d.Metrics, m) }
+	most := []int{} // metrics to look at first, most telling first
 	for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
 		for _, m := range metric.Shown(p, metric.Main) {
-			i := slices.Index(d.Metrics, m)
-			if i < 0 || slices.Contains(w.Main, i) {
-				continue
+			if i := at(m); i >= 0 && !slices.Contains(most, i) {
+				most = append(most, i)
 			}
-			w.Main = append(w.Main, i)
 		}
 	}
-	for _, m := range d.Question() {
-		w.Question = append(w.Question, slices.Index(d.Metrics, m))
-	}
-	for _, c := range d.Claims {
-		w.Claims = append(w.Claims, wireClaim{c.Metric, c.Load, c.Text, string(c.Source)})
-	}
-	for _, f := range d.Faults {
-		w.Faults = append(w.Faults, f.Title)
-	}
+	same := []string{} // name, value, name, value, ...
 	for _, f := range d.Same {
-		w.Configured = append(w.Configured, f.Name, f.Value)
+		same = append(same, f.Name, f.Value)
 	}
-	for i := range d.Cells {
-		w.Cells = append(w.Cells, d.Cells[i].wire(level))
+	return object{
+		"looks": chart.Looks(), "points": level.points, "quantiles": level.quantiles,
+		"beyond": compare.BeyondLimit, // for a figure among the time-outs
+		"mark":   compare.Mark,        // for one that clocks can be wrong by more than
+		"main":   most, "same": same, "kinds": append([]string{}, d.Kinds...), "statuses": trace.Statuses(),
+		"question": each(d.Question(), at), // metrics that answer it, the rank's first
+		"faults":   each(d.Faults, func(f Fault) string { return f.Title }),
+		"columns": each(d.Columns, func(c Column) object {
+			return object{"name": c.Name, "title": experiment.Title(c.Name), "numeric": c.Numeric,
+				"values": c.Values}
+		}),
+		"metrics": each(d.Metrics, func(m *metric.Metric) object {
+			return object{"name": m.Name, "title": m.Title(), "unit": m.Unit, "doc": m.Doc,
+				"wait":   m.Kind.Censored(), // it is the time until something happens
+				"count":  m.Kind == metric.Count,
+				"bound":  m.AtLeast,      // it was looked for up to a bound
+				"spans":  m.OfSpans(),    // it is about spans of time in which things go wrong
+				"clocks": m.Doubt(1) > 0, // clocks may be wrong by more than a figure of it
+			}
+		}),
+		"claims": each(d.Claims, func(c Claim) object {
+			return object{"metric": c.Metric, "load": c.Load, "text": c.Text, "source": string(c.Source)}
+		}),
+		"cells": each(d.Cells, func(c Cell) object { return c.wire(level) }),
 	}
-	return w
 }
 
-func (c *Cell) wire(level detail) wireCell {
-	w := wireCell{
-		Number: c.Number, Design: c.Design, InModel: c.InModel, Statuses: c.Statuses, Notes: c.Notes,
-	}
+func (c *Cell) wire(level detail) object {
+	w := object{"c": c.Number, "d": c.Design, "i": c.InModel, "s": c.Statuses,
+		"f": each(c.Figures, func(s stats.Summary) figures { return short(s, level) })}
+	doubt := 0.0 // ms, that a time by several clocks can be wrong by
 	for _, s := range c.Figures {
-		w.Figures = append(w.Figures, short(s, level))
-		w.Doubt = max(w.Doubt, s.Doubt)
+		doubt = max(doubt, s.Doubt)
 	}
-	for _, s := range c.Spreads {
-		w.Spreads = append(w.Spreads, s.wire(level.points))
+	if doubt > 0 {
+		w["u"] = doubt
 	}
 	if p := c.Phases; p != nil {
-		w.Phases = &wirePhases{p.N, p.Bins, figures{p.ChiSquare, p.P, p.Holm}}
+		w["p"] = object{"n": p.N, "b": p.Bins, "t": figures{p.ChiSquare, p.P, p.Holm}}
 	}
-	for _, s := range c.Steps {
-		w.Steps = append(w.Steps, figures{s.Offered, s.Granted, s.Waiting})
-	}
-	for _, k := range c.Kinds {
-		w.Kinds = append(w.Kinds, figures{float64(k.Kind), k.Sent, k.Delivered, k.Lost, k.Bytes})
-	}
-	for _, b := range c.Bounds {
-		w.Bounds = append(w.Bounds, figures{float64(b.Claim), b.Lo, b.Hi})
-	}
-	for _, a := range c.Achieved {
-		w.Achieved = append(w.Achieved, figures{float64(a.Fault), a.Asked, a.Mean, a.Least, a.Most})
-	}
+	some(w, "w", c.Notes)
+	some(w, "e", each(c.Spreads, func(s Spread) object { return s.wire(level.points) }))
+	some(w, "r", each(c.Steps, func(s Step) figures { return figures{s.Offered, s.Granted, s.Waiting} }))
+	some(w, "k", each(c.Kinds, func(k MessageCount) figures {
+		return figures{float64(k.Kind), k.Sent, k.Delivered, k.Lost, k.Bytes}
+	}))
+	some(w, "b", each(c.Bounds, func(b Bound) figures { return figures{float64(b.Claim), b.Lo, b.Hi} }))
+	some(w, "a", each(c.Achieved, func(a Achieved) figures {
+		return figures{float64(a.Fault), a.Asked, a.Mean, a.Least, a.Most}
+	}))
 	return w
 }
 
@@ -229,20 +169,27 @@ func short(s stats.Summary, level detail) figures {
 	}
 }
 
-func (s *Spread) wire(points int) wireSpread {
-	w := wireSpread{Metric: s.Metric, N: s.N, Censored: s.Censored, Values: figures{}}
+// wire has the values and their ranks. Where operations were cut off, it has shares by Kaplan and Meier
+// besides: of those that took no longer than the value, with the interval, and at least as long.
+func (s *Spread) wire(points int) object {
+	ranks := []int{}
+	var values, gone, still, low, high figures
 	for _, rank := range thinned(len(s.Values), points) {
 		i := rank - 1
-		w.Values = append(w.Values, s.Values[i])
-		w.Ranks = append(w.Ranks, s.Ranks[i])
+		values, ranks = append(values, s.Values[i]), append(ranks, s.Ranks[i])
 		if s.Steps != nil {
-			w.Gone, w.Still = append(w.Gone, s.At(i)), append(w.Still, s.Still(i))
-			w.Low, w.High = append(w.Low, 1-s.Steps[i].High), append(w.High, 1-s.Steps[i].Low)
+			gone, still = append(gone, s.At(i)), append(still, s.Still(i))
+			low, high = append(low, 1-s.Steps[i].High), append(high, 1-s.Steps[i].Low)
 		}
 	}
+	w := object{"m": s.Metric, "n": s.N, "x": s.Censored, "v": values}
 	// Sorted and distinct, they are 1, 2, 3, ... if the last is as many as they are.
-	if n := len(w.Ranks); n > 0 && w.Ranks[n-1] == n {
-		w.Ranks = slices.Delete(w.Ranks, 0, n)
+	if n := len(ranks); n > 0 && ranks[n-1] != n {
+		w["r"] = ranks
 	}
+	some(w, "g", gone)
+	some(w, "b", still)
+	some(w, "l", low)
+	some(w, "h", high)
 	return w
 }

@@ -21,10 +21,8 @@ type Run struct {
 
 // addStudies adds what is known of studies before they run.
 func addStudies(d *answer.Document, studies []*Study, dirs []string) *answer.Table {
-	t := d.Table("studies", answer.Column{Name: "study", Kind: answer.Words},
-		answer.Column{Name: "statements", Kind: answer.Count}, answer.Column{Name: "on", Kind: answer.List},
-		answer.Column{Name: "paper", Kind: answer.Words},
-		answer.Column{Name: "dir", Kind: answer.Words, Only: answer.Programs})
+	t := d.Table("studies", append(answer.Columns(answer.Everybody, "study statements:count on:list paper"),
+		answer.Columns(answer.Programs, "dir")...)...)
 	for i, study := range studies {
 		var on []string
 		for _, k := range slices.Backward(transport.All) {
@@ -53,12 +51,9 @@ func Listed(studies []*Study) *answer.Document {
 // Document is what came of studies.
 func Document(runs []Run) *answer.Document {
 	d := answer.New("reproduce", "Published statements beside theory and measurement")
-	words := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Words} }
-	number := func(name string) answer.Column { return answer.Column{Name: name, Kind: answer.Number} }
-	t := d.Table("verdicts", words("study"), words("says"), words("section"), words("note"), words("case"),
-		words("metric"), words("stat"), words("paper"), number("stated"), words("theory"), number("derived"),
-		answer.Column{Name: "measured", Kind: answer.Figure}, words("verdict"), words("verdict_on_theory"),
-		answer.Column{Name: "expected", Kind: answer.Flag})
+	t := d.Table("verdicts", answer.Columns(answer.Everybody, "study says section note case metric stat "+
+		"paper stated:number theory derived:number measured:figure verdict verdict_on_theory "+
+		"expected:flag")...)
 	t.Only, t.Main = answer.Programs, true
 	var studies []*Study
 	var dirs []string

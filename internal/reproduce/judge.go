@@ -104,8 +104,10 @@ type run struct {
 
 // about says whether the statement is about the cell.
 func (s *Statement) about(c *experiment.Cell) bool {
-	for _, f := range c.Design {
-		if wanted, ok := s.Where[f.Name]; ok && !slices.Contains(wanted, f.Value) {
+	for column, values := range s.Where {
+		if !slices.ContainsFunc(values, func(v string) bool {
+			return metric.Where{{Name: column, Value: v}}.Covers(c.Design)
+		}) {
 			return false
 		}
 	}

@@ -59,8 +59,9 @@ func TestVerdicts(t *testing.T) {
 
 // trial is one that took so long, or was cut short.
 func trial(ms float64, status trace.Status) *results.Trial {
-	return &results.Trial{Status: status, Metrics: []metric.Value{metric.Election.Of(ms)},
-		Kinds: []trace.MessageCount{{Name: "TOKEN", Sent: 7}}}
+	t := results.Trial{Status: status, Kinds: []trace.MessageCount{{Name: "TOKEN", Sent: 7}}}
+	t.Set(metric.Election.Of(ms))
+	return &t
 }
 
 // TestEstimates: what is censored counts as longer, and what is not measured not at all.

@@ -39,8 +39,9 @@ type Scaffold struct {
 	Year              int
 	Version, Source   string // of Conclave, and the clone in whose place it is, if any
 
-	out  io.Writer // what was done, for people
-	next io.Writer // what to do next
+	out   io.Writer // what was done, for people
+	next  io.Writer // what to do next
+	files []answer.Block
 }
 
 // modulePath is the path of a module, as go.mod may have it.
@@ -76,10 +77,10 @@ func Algorithm(args []string, module string, out, next io.Writer) (*Scaffold, er
 
 // Plugin writes an algorithm into the clone of Conclave around the working
 // folder.
-func (a *Scaffold) Plugin(bare bool) error {
+func (a *Scaffold) Plugin(bare bool) (*answer.Document, error) {
 	root, err := clone(".")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	folder := filepath.Join("plugins", a.Problem, a.Package)
 	imports := fmt.Sprintf("\t_ %q", program.Core+"/"+filepath.ToSlash(folder))
@@ -92,7 +93,7 @@ func (a *Scaffold) Plugin(bare bool) error {
 	texts := make([]string, len(lists))
 	for i, l := range lists {
 		if texts[i], err = withLine(filepath.Join(root, l.path), l.prefix, l.line, l.more); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	err = a.write(root, [][2]string{
@@ -103,23 +104,24 @@ func (a *Scaffold) Plugin(bare bool) error {
 		{a.Problem + "_break.yaml", filepath.Join("configs", "breaks", a.Name+".yaml")},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, l := range lists {
 		if err := os.WriteFile(filepath.Join(root, l.path), []byte(texts[i]), 0o644); err != nil {
-			return fmt.Errorf("new: %w", err)
+			return nil, fmt.Errorf("new: %w", err)
 		}
 		fmt.Fprintf(a.out, "changed %s\n", l.path)
+		a.files = append(a.files, answer.File{Name: "changed", Path: l.path})
 	}
 	if !bare {
 		if err := a.generate(root); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	fmt.Fprintf(a.next, `now: go test ./%s
      then write its rules, its paper and its claims; "make generate" after each change of the Spec
 `, filepath.ToSlash(folder))
-	return nil
+	return a.document(), nil
 }
 
 // withLine is a file's text with a line, and what follows it, in its place among
@@ -161,19 +163,19 @@ func (a *Scaffold) generate(root string) error {
 }
 
 // WriteModule writes a module of its author's own, with a command, and an algorithm if there is one.
-func (a *Scaffold) WriteModule(out, source string) error {
+func (a *Scaffold) WriteModule(out, source string) (*answer.Document, error) {
 	if source == "" {
 		source, _ = clone(".")
 	}
 	if source != "" {
 		var err error
 		if source, err = clone(source); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	version := ownVersion()
 	if version == "" && source == "" {
-		return answer.Mistaken("new: this program was not built from a release of Conclave; " +
+		return nil, answer.Mistaken("new: this program was not built from a release of Conclave; " +
 			"name a clone of it: --conclave FOLDER")
 	}
 	a.Version, a.Source = cmp.Or(version, "v0.0.0"), source
@@ -197,11 +199,18 @@ func (a *Scaffold) WriteModule(out, source string) error {
 		}...)
 	}
 	if err := a.write(out, list); err != nil {
-		return err
+		return nil, err
 	}
 	fmt.Fprintf(a.out, "now: cd %s && go mod tidy && go test ./... && go run . run experiment.yaml\n",
 		program.Quote(out))
-	return nil
+	return a.document(), nil
+}
+
+// document says what was written.
+func (a *Scaffold) document() *answer.Document {
+	d := answer.New("new", "The skeleton of "+cmp.Or(a.ID, a.Module))
+	d.Add(a.files...)
+	return d
 }
 
 // ownVersion is the release of Conclave that this program was built with; "" if
@@ -269,6 +278,7 @@ func (a *Scaffold) write(dir string, list [][2]string) error {
 			return fmt.Errorf("new: %w", err)
 		}
 		fmt.Fprintf(a.out, "wrote %s\n", path)
+		a.files = append(a.files, answer.File{Name: "wrote", Path: path})
 	}
 	return nil
 }

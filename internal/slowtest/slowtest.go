@@ -7,11 +7,21 @@ import (
 	"testing"
 )
 
-// Skip skips t unless CONCLAVE_SLOW is set, as CI does, or CONCLAVE_NIGHTLY. What says
-// what takes long.
+// asked says whether CONCLAVE_SLOW is set, as CI does, or CONCLAVE_NIGHTLY.
+func asked() bool { return os.Getenv("CONCLAVE_SLOW") != "" || os.Getenv("CONCLAVE_NIGHTLY") != "" }
+
+// Skip skips t unless slow tests are asked for. What says what takes long.
 func Skip(t testing.TB, what string) {
 	t.Helper()
-	if os.Getenv("CONCLAVE_SLOW") == "" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !asked() {
 		t.Skip(what + ": CONCLAVE_SLOW=1 runs it")
 	}
+}
+
+// Times is how often a test repeats what it does: few times, or often if slow tests are asked for.
+func Times(few, often int) int {
+	if asked() {
+		return often
+	}
+	return few
 }

@@ -25,9 +25,14 @@ func BinomialInterval(successes, trials int, confidence float64) (lo, hi float64
 // betaQuantile returns the x at which the beta distribution (a, b) has reached
 // probability p, by bisection: slower than Newton's method, and never astray.
 func betaQuantile(p, a, b float64) float64 {
-	lo, mid, hi := 0.0, 0.5, 1.0
+	return bisect(0, 1, func(x float64) bool { return betaInc(x, a, b) < p })
+}
+
+// bisect is where a condition that holds from lo on ceases to, before hi, to the last digit.
+func bisect(lo, hi float64, holds func(x float64) bool) float64 {
+	mid := lo + float64((hi-lo)/2)
 	for lo < mid && mid < hi {
-		if betaInc(mid, a, b) < p {
+		if holds(mid) {
 			lo = mid
 		} else {
 			hi = mid

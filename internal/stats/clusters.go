@@ -101,10 +101,10 @@ func GroupedQuantile(groups [][]float64, p, confidence float64) Tail {
 	return t
 }
 
-// A member is a value and the group that it is of.
+// A member is a value, the group that it is of, and its place in it.
 type member struct {
-	value float64
-	group int
+	value        float64
+	group, index int32
 }
 
 // pooled are the members of all groups, sorted, and the sizes of the groups that have some.
@@ -118,7 +118,7 @@ func pooled(groups [][]float64) (all []member, sizes []int) {
 		size := 0
 		for _, v := range g {
 			if !math.IsNaN(v) {
-				all = append(all, member{v, len(sizes)})
+				all = append(all, member{v, int32(len(sizes)), int32(size)})
 				size++
 			}
 		}

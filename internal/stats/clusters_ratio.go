@@ -1,10 +1,6 @@
 package stats
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // QuantileRatio returns the ratio of the p-quantile of all members of b to that of a, and
 // its interval by a two-level bootstrap: groups are drawn with replacement, and then
@@ -48,32 +44,15 @@ type arranged struct {
 
 // arrange leaves out empty groups and what is missing.
 func arrange(groups [][]float64) *arranged {
-	type from struct {
-		value        float64
-		group, index int32
+	all, sizes := pooled(groups)
+	a := &arranged{sorted: make([]float64, len(all)), taken: make([]int32, len(all))}
+	room := make([]int32, len(all))
+	for _, n := range sizes {
+		a.groups, room = append(a.groups, room[:n]), room[n:]
 	}
-	total := 0
-	for _, g := range groups {
-		total += len(g)
-	}
-	a, all, room := &arranged{}, make([]from, 0, total), make([]int32, total)
-	for _, g := range groups {
-		n := 0
-		for _, v := range g {
-			if !math.IsNaN(v) {
-				all = append(all, from{v, int32(len(a.groups)), int32(n)})
-				n++
-			}
-		}
-		if n > 0 {
-			a.groups, room = append(a.groups, room[:n]), room[n:]
-		}
-	}
-	slices.SortStableFunc(all, func(x, y from) int { return cmp.Compare(x.value, y.value) })
-	a.sorted, a.taken = make([]float64, len(all)), make([]int32, len(all))
-	for place, f := range all {
-		a.sorted[place] = f.value
-		a.groups[f.group][f.index] = int32(place)
+	for place, m := range all {
+		a.sorted[place] = m.value
+		a.groups[m.group][m.index] = int32(place)
 	}
 	return a
 }

@@ -110,7 +110,7 @@ func TestTail_GroupsNeeded(t *testing.T) {
 func TestDesignEffect(t *testing.T) {
 	t.Parallel()
 	all, sizes := pooled([][]float64{{3, 1}, nil, {nan, 2, 5, 7}, {4}})
-	if want := []member{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {5, 1}, {7, 1}}; !slices.Equal(all, want) ||
+	if want := []member{{1, 0, 1}, {2, 1, 0}, {3, 0, 0}, {4, 2, 0}, {5, 1, 1}, {7, 1, 2}}; !slices.Equal(all, want) ||
 		!slices.Equal(sizes, []int{2, 3, 1}) {
 		t.Fatalf("%v of %v", all, sizes)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // A Spell is how long something took, or, if Cut, for how long at least: it was watched for
@@ -35,7 +36,7 @@ type Step struct {
 	Low, High float64
 }
 
-// KaplanMeier estimates the distribution of spells of which some were cut off, if what cuts
+// kaplanMeier estimates the distribution of spells of which some were cut off, if what cuts
 // them off has nothing to do with how long they would have been (Kaplan and Meier,
 // Nonparametric estimation from incomplete observations, Journal of the American Statistical
 // Association 53, 1958): at each end the share falls by the part of those spells, still
@@ -47,15 +48,8 @@ type Step struct {
 // [0, 1] nor need a large sample (Kalbfleisch and Prentice, The Statistical Analysis of
 // Failure Time Data, 2002, section 1.4). Spells count as independent of each other.
 //
-// A length that is negative or no number is a missing one.
-func KaplanMeier(spells []Spell, confidence float64) Survival {
-	return kaplanMeier(slices.Clone(spells), confidence)
-}
-
-// isLength says whether v can be that of a spell.
-func isLength(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }
-
-// kaplanMeier is KaplanMeier of spells that it may sort. There may be a million.
+// A length that is negative or no number is a missing one. The spells, of which there may be a million,
+// are sorted in place.
 func kaplanMeier(all []Spell, confidence float64) Survival {
 	all = slices.DeleteFunc(all, func(s Spell) bool { return !isLength(s.Length) })
 	slices.SortFunc(all, func(a, b Spell) int { return cmp.Compare(a.Length, b.Length) })
@@ -88,6 +82,9 @@ func kaplanMeier(all []Spell, confidence float64) Survival {
 	return s
 }
 
+// isLength says whether v can be that of a spell.
+func isLength(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }
+
 // deviations is how many standard deviations a normal interval reaches; NaN for what is no
 // confidence.
 func deviations(confidence float64) float64 {
@@ -116,22 +113,6 @@ func (s *Survival) Horizon() float64 {
 	return s.last
 }
 
-// Beyond is the share of spells that last longer than t; NaN beyond the horizon.
-func (s *Survival) Beyond(t float64) float64 {
-	if s.N == 0 || t > s.Horizon() {
-		return math.NaN()
-	}
-	at := func(e Step, t float64) int { return cmp.Compare(e.At, t) }
-	i, found := slices.BinarySearchFunc(s.Steps, t, at)
-	if found {
-		i++
-	}
-	if i == 0 {
-		return 1
-	}
-	return s.Steps[i-1].Share
-}
-
 // RestrictedMean is the mean of the smaller of a spell and the horizon to: the area below
 // the curve up to there, and its interval (Royston and Parmar, Restricted mean survival
 // time, BMC Medical Research Methodology 13:152, 2013). It exists where the mean does not.
@@ -146,10 +127,7 @@ func (s *Survival) RestrictedMean(to, confidence float64) (mean, lo, hi float64)
 	if s.N == 0 || !isLength(to) || to > s.Horizon() {
 		return nan, nan, nan
 	}
-	before, _ := slices.BinarySearchFunc(s.Steps, to, func(e Step, to float64) int {
-		return cmp.Compare(e.At,
-			to)
-	})
+	before := sort.Search(len(s.Steps), func(i int) bool { return s.Steps[i].At >= to })
 	steps := s.Steps[:before]
 	// From the last step on backwards, area is that below the curve behind each.
 	area, variance, until := 0.0, 0.0, to

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// KaplanMeierGrouped is KaplanMeier of the members of all groups together, such as the
+// KaplanMeierGrouped is kaplanMeier of the members of all groups together, such as the
 // operations of trials, whose intervals know that members of one group may depend on each
-// other in any way; groups are independent. Where no group has two members it is KaplanMeier.
+// other in any way; groups are independent. Where no group has two members it is kaplanMeier.
 // Steps get their intervals from StepIntervals.
 //
 // The variance is that between estimates of groups drawn with replacement, as many as there

@@ -27,7 +27,7 @@ func spells(weeks []float64) (out []Spell) {
 // by hand; Klein and Moeschberger (2003), table 4.1, have them with four digits. The restricted mean to
 // 35 weeks is 13856/595, its standard error 2.8275, as R's survfit prints them.
 func TestKaplanMeier_Freireich(t *testing.T) {
-	s := KaplanMeier(spells(remissions), 0.95)
+	s := kaplanMeier(spells(remissions), 0.95)
 	want := []struct {
 		at, share, se float64
 		risk, ended   int
@@ -73,11 +73,11 @@ func TestKaplanMeier_Freireich(t *testing.T) {
 		}
 	}
 	for t0, w := range map[float64]float64{0: 1, 5.9: 1, 6: 6.0 / 7, 9: 96.0 / 119, 35: 160.0 / 357} {
-		if got := s.Beyond(t0); !nearly(got, w) {
+		if got := beyond(&s, t0); !nearly(got, w) {
 			t.Errorf("beyond %v: %v, want %v", t0, got, w)
 		}
 	}
-	if mean, _, _ := s.RestrictedMean(35.1, 0.95); !math.IsNaN(mean) || !math.IsNaN(s.Beyond(36)) {
+	if mean, _, _ := s.RestrictedMean(35.1, 0.95); !math.IsNaN(mean) || !math.IsNaN(beyond(&s, 36)) {
 		t.Error("figures beyond the horizon")
 	}
 }
@@ -99,11 +99,11 @@ func TestKaplanMeier(t *testing.T) {
 		"all ended, for ever":  {[]float64{1, 2, 3}, inf, nan, inf, 0},
 		"as long as can be":    {[]float64{-2, math.MaxFloat64}, 3, 3, inf, 1},
 	} {
-		s := KaplanMeier(spells(test.weeks), 0.95)
+		s := kaplanMeier(spells(test.weeks), 0.95)
 		mean, _, _ := s.RestrictedMean(test.to, 0.95)
-		last := s.Beyond(min(test.to, s.Horizon()))
+		last := beyond(&s, min(test.to, s.Horizon()))
 		if test.to > 4 && math.IsInf(test.horizon, 1) {
-			last = s.Beyond(1e9)
+			last = beyond(&s, 1e9)
 		}
 		if s.Horizon() != test.horizon || !alike(mean, test.mean) || !alike(last, test.last) {
 			t.Errorf("%s: horizon %v, mean %v, last %v, want %+v", name, s.Horizon(), mean, last, test)
@@ -116,7 +116,7 @@ func TestKaplanMeier(t *testing.T) {
 func TestKaplanMeier_NoInterval(t *testing.T) {
 	t.Parallel()
 	for _, confidence := range []float64{-0.5, 0, 1, 1.5, nan} {
-		s := KaplanMeier(spells(remissions), confidence)
+		s := kaplanMeier(spells(remissions), confidence)
 		_, lo, hi := s.RestrictedMean(35, confidence)
 		if e := s.Steps[0]; !math.IsNaN(e.Low) || !math.IsNaN(e.High) || !math.IsNaN(lo) || !math.IsNaN(hi) {
 			t.Errorf("at %v: [%v, %v], and the mean in [%v, %v]", confidence, e.Low, e.High, lo, hi)
@@ -142,7 +142,7 @@ func TestKaplanMeier_NoInterval(t *testing.T) {
 		{"most at once", append(make([]float64, 11), 12), 12, 0, 1 + 1.959963985*math.Sqrt(11./12)},
 		{"most to the end", append(slices.Repeat([]float64{12}, 11), 0), 12, 11 - 1.959963985*math.Sqrt(11./12), 12},
 	} {
-		s := KaplanMeier(spells(test.weeks), 0.95)
+		s := kaplanMeier(spells(test.weeks), 0.95)
 		if _, lo, hi := s.RestrictedMean(test.to, 0.95); !alike(lo, test.lo) || !alike(hi, test.hi) {
 			t.Errorf("%s: [%v, %v], want [%v, %v]", test.name, lo, hi, test.lo, test.hi)
 		}
@@ -164,7 +164,7 @@ func TestKaplanMeier_Empirical(t *testing.T) {
 			all = append(all, Spell{min(length, limit), length > limit})
 			sum += min(length, limit)
 		}
-		s := KaplanMeier(all, 0.95)
+		s := kaplanMeier(all, 0.95)
 		for at := 0.0; at <= limit; at++ {
 			longer := 0
 			for _, v := range lengths {
@@ -172,7 +172,7 @@ func TestKaplanMeier_Empirical(t *testing.T) {
 					longer++
 				}
 			}
-			if got := s.Beyond(at); !nearly(got, float64(longer)/float64(len(lengths))) {
+			if got := beyond(&s, at); !nearly(got, float64(longer)/float64(len(lengths))) {
 				t.Fatalf("beyond %v: %v of %v", at, got, lengths)
 			}
 		}
@@ -202,7 +202,7 @@ func TestKaplanMeier_Coverage(t *testing.T) {
 				length, watched := r.ExpFloat64(), max(2*r.ExpFloat64(), to*float64((i+1)/n))
 				all[i] = Spell{min(length, watched), length > watched}
 			}
-			s := KaplanMeier(all, 0.95)
+			s := kaplanMeier(all, 0.95)
 			if s.Horizon() < to {
 				continue
 			}
@@ -272,7 +272,7 @@ func TestKaplanMeierGrouped_Coverage(t *testing.T) {
 			if _, lo, hi := s.RestrictedMean(to, 0.95); lo <= truth && truth <= hi {
 				mean++
 			}
-			alone := KaplanMeier(slices.Concat(spells...), 0.95)
+			alone := kaplanMeier(slices.Concat(spells...), 0.95)
 			if _, lo, hi := alone.RestrictedMean(to, 0.95); lo <= truth && truth <= hi {
 				naive++
 			}
@@ -290,9 +290,9 @@ func TestKaplanMeierGrouped_Coverage(t *testing.T) {
 // KaplanMeierGrouped says it, with each draw of groups written down.
 func plainVariances(groups [][]Spell, to, confidence float64, seed uint64) (shares []float64, mean float64) {
 	some := slices.DeleteFunc(slices.Clone(groups), func(g []Spell) bool {
-		return KaplanMeier(g, confidence).N == 0
+		return kaplanMeier(slices.Clone(g), confidence).N == 0
 	})
-	whole := KaplanMeier(slices.Concat(groups...), confidence)
+	whole := kaplanMeier(slices.Concat(groups...), confidence)
 	truth, _, _ := whole.RestrictedMean(to, confidence)
 	n := len(whole.Steps)
 	figures := make([][]float64, n+1) // of all draws, the mean's last
@@ -302,13 +302,13 @@ func plainVariances(groups [][]Spell, to, confidence float64, seed uint64) (shar
 		for range some {
 			drawn = append(drawn, some[luck.index(len(some))]...)
 		}
-		s := KaplanMeier(drawn, confidence)
+		s := kaplanMeier(drawn, confidence)
 		last := 1.0
 		if len(s.Steps) > 0 {
 			last = s.Steps[len(s.Steps)-1].Share
 		}
 		for i, e := range whole.Steps {
-			share := s.Beyond(e.At)
+			share := beyond(&s, e.At)
 			if math.IsNaN(share) {
 				share = last
 			}
@@ -431,13 +431,13 @@ func TestKaplanMeierGrouped(t *testing.T) {
 		return append(out, []Spell{{math.NaN(), false}})
 	}
 	alone := of(20, 1)
-	a, b := KaplanMeierGrouped(alone, 0.95, 1), KaplanMeier(slices.Concat(alone...), 0.95)
+	a, b := KaplanMeierGrouped(alone, 0.95, 1), kaplanMeier(slices.Concat(alone...), 0.95)
 	a.StepIntervals(0.95)
 	if fmt.Sprint(a) != fmt.Sprint(b) { // NaN included
 		t.Errorf("%+v, want %+v", a, b)
 	}
 	several := of(20, 3)
-	a, b = KaplanMeierGrouped(several, 0.95, 1), KaplanMeier(slices.Concat(several...), 0.95)
+	a, b = KaplanMeierGrouped(several, 0.95, 1), kaplanMeier(slices.Concat(several...), 0.95)
 	a.StepIntervals(0.95)
 	for i, e := range a.Steps {
 		if e.Share != b.Steps[i].Share || e.Share < 1 && !(e.Low < e.Share && e.Share < e.High) {
@@ -465,4 +465,18 @@ func TestKaplanMeierGrouped(t *testing.T) {
 		!math.IsNaN(few.Steps[3].Low) {
 		t.Errorf("[%v, %v], want none of five groups", l, h)
 	}
+}
+
+// beyond is the share of spells that last longer than t; NaN beyond the horizon.
+func beyond(s *Survival, t float64) float64 {
+	if s.N == 0 || t > s.Horizon() {
+		return math.NaN()
+	}
+	last := 1.0
+	for _, e := range s.Steps {
+		if e.At <= t {
+			last = e.Share
+		}
+	}
+	return last
 }

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -144,24 +143,12 @@ func MinPairedP(n int) float64 {
 
 // signP is the P of the signed ranks of differences that are not zero, and their tendency.
 func signP(differences []float64) (p, tendency float64) {
-	d := slices.DeleteFunc(slices.Clone(differences), func(v float64) bool { return v == 0 })
-	slices.SortFunc(d, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
-	if len(d) == 0 {
+	f := newFlips(Signed{differences, make([]int, len(differences))})
+	if f.total == 0 {
 		return 1, 0
 	}
-	ranks, total := ranksOf(d)
-	rising := 0
-	for i, rank := range ranks {
-		if d[i] > 0 {
-			rising += rank
-		}
-	}
-	tendency = float64(2*rising-total) / float64(total)
-	least := min(rising, total-rising)
-	if len(d) <= exactLimit {
-		return min(1, 2*cumulated(ranks, least)[least]), tendency
-	}
-	return normalSignP(total, least, spreadOf(ranks)), tendency
+	asTheyAre := []bool{false}
+	return f.p(asTheyAre), float64(2*f.rising(asTheyAre)-f.total) / float64(f.total)
 }
 
 // ranksOf are twice the ranks of differences that are sorted by size, of which equal ones

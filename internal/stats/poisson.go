@@ -38,26 +38,21 @@ func Dispersion(counts []float64) float64 {
 // gammaQuantile returns the x at which the gamma distribution of shape a and scale 1 has
 // reached probability p, by bisection.
 func gammaQuantile(p, a float64) float64 {
-	lo, hi := 0.0, a+1
-	for gammaInc(a, hi) < p {
+	below := func(x float64) bool {
+		share, _ := gammaInc(a, x)
+		return share < p
+	}
+	hi := a + 1
+	for below(hi) {
 		hi *= 2
 	}
-	mid := float64(hi / 2)
-	for i := 0; i < 200 && lo < mid && mid < hi; i++ {
-		if gammaInc(a, mid) < p {
-			lo = mid
-		} else {
-			hi = mid
-		}
-		mid = lo + float64((hi-lo)/2)
-	}
-	return mid
+	return bisect(0, hi, below)
 }
 
-// gammaInc is the regularised incomplete gamma function P(a, x), by its series below a + 1
-// and its continued fraction above, for an x that is not negative. mathx.GammaInc panics where a
-// is more than some thousands.
-func gammaInc(a, x float64) float64 {
+// gammaInc is the regularised incomplete gamma function P(a, x) and what it lacks of 1, by its
+// series below a + 1 and its continued fraction above, for an x that is not negative.
+// mathx.GammaInc panics where a is more than some thousands.
+func gammaInc(a, x float64) (below, above float64) {
 	const steps, precision, tiny = 1_000_000, 1e-15, 1e-300
 	front := math.Exp(float64(a*math.Log(x)) - x - lgamma(a))
 	if x < a+1 {
@@ -66,7 +61,7 @@ func gammaInc(a, x float64) float64 {
 			term = float64(term * (x / (a + n)))
 			sum += term
 		}
-		return front * sum
+		return front * sum, 1 - float64(front*sum)
 	}
 	b := x + 1 - a
 	c, d := 1/tiny, 1/b
@@ -81,5 +76,5 @@ func gammaInc(a, x float64) float64 {
 			break
 		}
 	}
-	return 1 - float64(front*h)
+	return 1 - float64(front*h), front * h
 }

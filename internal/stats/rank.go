@@ -3,8 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-
-	mm "github.com/aclements/go-moremath/stats"
 )
 
 // A Rank says how sample b lies to sample a, by ranks alone.
@@ -45,8 +43,6 @@ func MannWhitney(a, b []float64) Rank {
 		r.P = 1
 	case !r.Exact:
 		r.P = normalP(r.U, n, m, ties)
-	case len(ties) == n+m:
-		r.P = 2 * mm.UDist{N1: m, N2: n}.CDF(min(r.U, float64(n*m)-r.U))
 	case twice <= n*m:
 		r.P = tiedP(ties, m, twice)
 	default: // seen from a, U is small

@@ -143,13 +143,18 @@ func newFlips(s Signed) *flips {
 	return f
 }
 
-func (f *flips) p(swapped []bool) float64 {
-	rising := 0
+// rising is the sum of the ranks of rises.
+func (f *flips) rising(swapped []bool) (sum int) {
 	for i, rank := range f.ranks {
 		if f.rises[i] != swapped[f.keys[i]] {
-			rising += rank
+			sum += rank
 		}
 	}
+	return sum
+}
+
+func (f *flips) p(swapped []bool) float64 {
+	rising := f.rising(swapped)
 	least := min(rising, f.total-rising)
 	if f.upTo != nil {
 		return min(1, 2*f.upTo[least])

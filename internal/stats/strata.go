@@ -328,7 +328,7 @@ func PairedInteraction(differences [][]float64, seed uint64) float64 {
 		before := len(all)
 		for _, d := range list {
 			if !math.IsNaN(d) {
-				all = append(all, member{d, groups})
+				all = append(all, member{d, int32(groups), 0})
 			}
 		}
 		if len(all) > before {
@@ -375,10 +375,10 @@ type scores struct {
 func rankScores(x, y []float64) scores {
 	all := make([]member, 0, len(x)+len(y))
 	for _, v := range x {
-		all = append(all, member{v, 0})
+		all = append(all, member{v, 0, 0})
 	}
 	for _, v := range y {
-		all = append(all, member{v, 1})
+		all = append(all, member{v, 1, 0})
 	}
 	n := float64(len(all))
 	s := scores{chosen: len(y), weight: 1 / (n + 1)}

@@ -44,20 +44,8 @@ func Uniform(values []float64) Uniformity {
 	return u
 }
 
-// chiSquareTail is the probability that chi-square with so many degrees of freedom is x or
-// more: a sum of as many terms as half of them (M. Abramowitz, I. A. Stegun, Handbook of
-// Mathematical Functions, 26.4.4 and 26.4.5).
+// chiSquareTail is the probability that chi-square with so many degrees of freedom is x or more.
 func chiSquareTail(x float64, degrees int) float64 {
-	half := x / 2
-	sum, term := 0.0, math.Exp(-half) // of an even number: half^k / k!, from k = 0 on
-	first := 1.0
-	if degrees%2 == 1 {
-		sum, first = math.Erfc(math.Sqrt(half)), 1.5
-		term *= math.Sqrt(half) / math.Gamma(first) // half^(k - 1/2) / Γ(k + 1/2), from k = 1 on
-	}
-	for k := range degrees / 2 {
-		sum += term
-		term *= half / (first + float64(k))
-	}
-	return min(sum, 1)
+	_, above := gammaInc(float64(degrees)/2, x/2)
+	return above
 }

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Map maps the first size bytes of a file, for which there is disk space then.
+func Map(f *os.File, size int) ([]byte, error) { return reserve(f, 0, size) }
+
 // reserve makes sure that the file has disk space for size bytes at offset, where
 // it ends or before, and maps them. Without the space, a write to the mapping
 // would end the process by SIGBUS.
@@ -38,7 +41,8 @@ func mapReadOnly(f *os.File, size int) ([]byte, error) {
 	return m, nil
 }
 
-func unmap(m []byte) error {
+// Unmap gives a mapping up; nil is none.
+func Unmap(m []byte) error {
 	if m == nil {
 		return nil
 	}

@@ -169,7 +169,7 @@ func (r *Reader) damaged(slot uint64, err error) error {
 
 // Close gives up the host's end; the file stays.
 func (r *Reader) Close() error {
-	err := unmap(r.header)
+	err := Unmap(r.header)
 	r.header, r.words = nil, nil
 	if closeErr := r.file.Close(); err == nil {
 		err = closeErr

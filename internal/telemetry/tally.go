@@ -33,6 +33,6 @@ func OpenTally(path string, n int) (*Tally, error) {
 func (t *Tally) Number(i int) *atomic.Uint64 { return wordAt(t.bytes, 8*i) }
 
 func (t *Tally) Close() {
-	_ = unmap(t.bytes)
+	_ = Unmap(t.bytes)
 	_ = t.file.Close()
 }

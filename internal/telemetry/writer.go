@@ -240,7 +240,7 @@ func (t *Writer) advance() error {
 	}
 	old := t.segment
 	t.segment = next.segment
-	return unmap(old)
+	return Unmap(old)
 }
 
 // Close gives up the node's end; the file stays.
@@ -248,14 +248,14 @@ func (t *Writer) Close() error {
 	if t.ahead != nil {
 		next := <-t.ahead
 		t.ahead = nil
-		_ = unmap(next.segment) // it holds nothing
+		_ = Unmap(next.segment) // it holds nothing
 	}
 	t.err = fmt.Errorf("append to telemetry: %s: %w", t.file.Name(), os.ErrClosed)
 	return t.release()
 }
 
 func (t *Writer) release() error {
-	err := errors.Join(unmap(t.segment), unmap(t.header), t.file.Close())
+	err := errors.Join(Unmap(t.segment), Unmap(t.header), t.file.Close())
 	t.segment, t.header, t.words = nil, nil, nil
 	return err
 }

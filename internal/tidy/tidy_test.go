@@ -50,8 +50,8 @@ var table = []struct {
 	}},
 	{"internal/clock", nil},
 	{"internal/proc", []string{"internal/clock", "internal/text"}},
-	{"internal/isolate", []string{"internal/guard", "internal/proc"}},
 	{"internal/telemetry", []string{"pkg/algo", "pkg/trace"}},
+	{"internal/isolate", []string{"internal/guard", "internal/proc", "internal/telemetry"}},
 	{"internal/host/control", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
 	}},
@@ -112,7 +112,8 @@ var table = []struct {
 		"internal/proc",
 	}},
 	{"internal/queue", []string{
-		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/host/agent", "internal/proc", "internal/files",
+		"internal/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/work", "pkg/bus",
+		"internal/host/agent", "internal/proc", "internal/files",
 	}},
 	{"internal/view", []string{"internal/answer", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/harness", "pkg/metric",
 		"pkg/results", "pkg/trace", "internal/stats"}},
@@ -124,8 +125,13 @@ var table = []struct {
 	{"internal/outcome", []string{"internal/answer", "internal/compare", "internal/console", "internal/program",
 		"internal/report", "internal/stats", "internal/view", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
 		"pkg/runner", "pkg/trace"}},
+	{"internal/progress", []string{"internal/answer", "internal/compare", "internal/console",
+		"internal/outcome", "internal/stats", "pkg/runner", "pkg/trace"}},
+	{"internal/launch", []string{"internal/answer", "internal/catalog", "internal/outcome", "internal/plan",
+		"internal/program", "internal/progress", "internal/queue", "internal/replay", "internal/transport",
+		"pkg/experiment", "pkg/results", "pkg/runner"}},
 	{"internal/chart", nil},
-	{"internal/report", []string{"internal/answer", "internal/chart", "internal/console",
+	{"internal/report", []string{"internal/answer", "internal/chart", "internal/console", "internal/proc",
 		"pkg/algo", "pkg/link", "internal/transport", "pkg/trace", "internal/stats", "pkg/fault",
 		"pkg/harness", "pkg/check", "pkg/experiment",
 		"pkg/metric", "pkg/results", "internal/compare", "internal/report", "internal/files", "internal/program",
@@ -164,10 +170,11 @@ var table = []struct {
 		"internal/chart",
 	}},
 	{"internal/commits", []string{"internal/proc"}},
-	{"internal/history", []string{"internal/answer", "internal/chart", "internal/console", "internal/commits", "internal/compare",
+	{"internal/history", []string{"internal/bisect", "internal/diff", "internal/proc", "pkg/experiment", "internal/answer", "internal/chart", "internal/console", "internal/commits", "internal/compare",
 		"internal/files", "internal/stats", "internal/transport", "internal/program", "internal/view",
 		"pkg/algo", "pkg/metric", "pkg/results", "pkg/trace"}},
 	{"internal/twin", []string{
+		"internal/plan", "internal/replay", "internal/transport", "pkg/runner",
 		"pkg/link", "pkg/trace", "internal/stats", "internal/clock", "pkg/harness", "pkg/sim",
 		"pkg/experiment", "pkg/metric", "pkg/results", "internal/answer",
 	}},
@@ -175,7 +182,7 @@ var table = []struct {
 		"internal/answer", "internal/console", "internal/program", "internal/transport",
 		"pkg/algo", "pkg/metric", "pkg/trace", "internal/stats", "pkg/experiment", "pkg/results",
 		"pkg/runner", "internal/compare", "internal/report",
-		"internal/files",
+		"internal/files", "internal/launch", "internal/outcome", "internal/progress",
 	}},
 	{"internal/tune", []string{
 		"internal/plan", "internal/transport", "internal/answer", "internal/console", "internal/program", "internal/report/figure", "internal/files", "pkg/runner",
@@ -305,6 +312,29 @@ func TestUnsafe(t *testing.T) {
 				t.Errorf("%s: %s alone uses package unsafe, where the build tag purego is not set", file, codec)
 			}
 		}
+	}
+}
+
+// TestFolder: no test changes the working directory, for that is one for all tests of the process, and none
+// could run beside it. A test names its folder, or runs a command in it.
+func TestFolder(t *testing.T) {
+	err := filepath.WalkDir(root(t), func(path string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), ".Ch"+"dir(") {
+			t.Errorf("%s changes the working directory: name files by their paths, or run a command with Dir", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

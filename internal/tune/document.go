@@ -138,18 +138,11 @@ func interval(v, low, high float64) string {
 
 // addFound adds what was found for each algorithm.
 func addFound(d *answer.Document, found []Result, o *Options) {
-	words := func(name string, only answer.Readers) answer.Column {
-		return answer.Column{Name: name, Kind: answer.Words, Only: only}
-	}
-	number := func(name string) answer.Column {
-		return answer.Column{Name: name, Kind: answer.Number, Only: answer.People}
-	}
-	people := d.Table("found", words("algorithm", answer.People), number("n"), number("downtime_ms"),
-		number("false per hour"))
+	people := d.Table("found", answer.Columns(answer.People, "algorithm n:number downtime_ms:number "+
+		"false_per_hour:number:false_per_hour")...)
 	people.Only = answer.People
-	algorithms := d.Table("algorithms", words("label", 0), words("algorithm", 0), words("tuned", 0),
-		words("outcome", 0), words("why", 0),
-		answer.Column{Name: "needs_hours", Kind: answer.Number, Unit: "h"}) // what would decide
+	algorithms := d.Table("algorithms", answer.Columns(answer.Everybody, "label algorithm tuned outcome why "+
+		"needs_hours:number::h")...) // that would decide
 	algorithms.Only = answer.Programs
 	var settings, remarks []string
 	for i := range found {
@@ -201,20 +194,13 @@ func (r *Result) remarks(o *Options) (out []string) {
 
 // addSettings adds every setting that was measured. docs/tuning.md says what the columns are.
 func addSettings(d *answer.Document, found []Result) *answer.Table {
-	var columns []answer.Column
-	for _, name := range []string{"label", "algorithm", "settings"} {
-		columns = append(columns, answer.Column{Name: name, Kind: answer.Words})
-	}
-	columns = append(columns, answer.Column{Name: "in_model", Kind: answer.Flag},
-		answer.Column{Name: "verdict", Kind: answer.Words}, answer.Column{Name: "front", Kind: answer.Flag},
-		answer.Column{Name: "chosen", Kind: answer.Flag})
-	for _, name := range []string{"downtime_ms", "downtime_low", "downtime_high", "n", "censored",
-		"quiet_hours", "false_elections", "dispersion", "false_elections_per_hour", "false_elections_low",
-		"false_elections_high", "mistake_duration_ms", "mistake_recurrence_ms", "query_accuracy",
-		"messages_per_s", "detector_messages_per_s"} {
-		columns = append(columns, answer.Column{Name: name, Kind: answer.Number})
-	}
-	t := d.Table("settings", columns...)
+	t := d.Table("settings", answer.Columns(answer.Everybody, "label algorithm settings in_model:flag "+
+		"verdict front:flag chosen:flag downtime_ms:number downtime_low:number downtime_high:number "+
+		"n:number "+
+		"censored:number quiet_hours:number false_elections:number dispersion:number "+
+		"false_elections_per_hour:number false_elections_low:number false_elections_high:number "+
+		"mistake_duration_ms:number mistake_recurrence_ms:number query_accuracy:number "+
+		"messages_per_s:number detector_messages_per_s:number")...)
 	t.Only, t.Main = answer.Programs, true
 	for i := range found {
 		r := &found[i]

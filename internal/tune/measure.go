@@ -56,7 +56,7 @@ func (q *Quiet) add(trials []results.Trial, warm time.Duration) {
 		}
 		q.counts = append(q.counts, float64(mistakes))
 		q.Mistakes += mistakes
-		q.Hours += (t.DurationMS - from) / float64(time.Hour/time.Millisecond)
+		q.Hours += (t.Value(metric.Duration) - from) / float64(time.Hour/time.Millisecond)
 		q.quality(t)
 	}
 	q.Recurrence, q.Duration, q.Accuracy = math.NaN(), math.NaN(), math.NaN()
@@ -74,14 +74,14 @@ func (q *Quiet) add(trials []results.Trial, warm time.Duration) {
 // quality adds the detector's measures of a trial. All processes are up throughout, so that
 // every trial has its time to the same pairs.
 func (q *Quiet) quality(t *results.Trial) {
-	q.live += t.DurationMS
-	q.sent += float64(t.Messages)
-	q.beats += float64(t.DetectorMessages)
+	q.live += t.Value(metric.Duration)
+	q.sent += t.Value(metric.Messages)
+	q.beats += t.Value(metric.DetectorMessages)
 	if v, kind := t.Observe(metric.QueryAccuracy.Name); kind == results.Observed {
-		q.correct += float64(v * t.DurationMS)
+		q.correct += float64(v * t.Value(metric.Duration))
 	}
 	if v, kind := t.Observe(metric.MistakeRecurrence.Name); kind == results.Observed && v > 0 {
-		times := t.DurationMS / v // of each pair
+		times := t.Value(metric.Duration) / v // of each pair
 		q.times += times
 		if d, kind := t.Observe(metric.MistakeDuration.Name); kind == results.Observed {
 			q.against += float64(d * times)

@@ -125,10 +125,10 @@ func (l *law) run(_ context.Context, e *experiment.Experiment) (out []results.Tr
 	p := &e.Cells[0].Plan
 	timeout := p.Detector.Tuned().Value().(time.Duration)
 	for range e.Repetitions {
-		t := results.Trial{Status: trace.OK, DurationMS: float64(p.Scenario.Does().Lasts()) / 1e6}
+		t := results.Trial{Status: trace.OK}.With(metric.Duration.Of(float64(p.Scenario.Does().Lasts()) / 1e6))
 		if p.Scenario.Kind() == leaderCrash {
 			l.crashes++
-			t.Metrics = []metric.Value{metric.Downtime.Of(float64(timeout)/1e6 + 30 + l.random.Float64())}
+			t.Set(metric.Downtime.Of(float64(timeout)/1e6 + 30 + l.random.Float64()))
 			out = append(out, t)
 			continue
 		}
@@ -240,7 +240,7 @@ func TestTune_Down(t *testing.T) {
 		down++
 		for i := range trials[:6] {
 			trials[i].Status = trace.TimedOut
-			trials[i].Metrics = []metric.Value{metric.Downtime.Of(math.NaN())}
+			trials[i].Set(metric.Downtime.Of(math.NaN()))
 		}
 		return trials, err
 	}

@@ -38,7 +38,7 @@ func HandlingOf(run, label string) (time.Duration, error) {
 			continue
 		}
 		if ms, known := trial.Figure(metric.Handling.Name); known && ms >= 0 {
-			took, messages, labels[have] = took+ms, messages+trial.Delivered, true
+			took, messages, labels[have] = took+ms, messages+trial.Count(metric.Delivered), true
 		}
 	}
 	switch {

@@ -13,8 +13,11 @@ import (
 	"time"
 )
 
-// An ID names a process. IDs are unique, positive and totally ordered.
+// An ID names a process. IDs are unique, positive and totally ordered: the N processes of a run are 1 to N.
 type ID uint32
+
+// Index is the place of the process in Config.Peers, whose IDs are 1 to N.
+func (id ID) Index() int { return int(id) - 1 }
 
 // None is the papers' nil: no process.
 const None ID = 0

@@ -40,6 +40,20 @@ type Verdict struct {
 	skew    skew
 }
 
+// Figures are all metrics of a trial that ended then: the fixed ones, but for those that only the
+// machine tells, and Metrics.
+func (v *Verdict) Figures(end time.Duration) []metric.Value {
+	t := &v.Totals
+	return append([]metric.Value{
+		metric.Operations.Of(float64(len(v.Operations))), metric.Completed.Of(float64(v.Completed)),
+		metric.Duration.Of(float64(end) / float64(time.Millisecond)),
+		metric.Messages.Of(float64(t.Sent)), metric.Delivered.Of(float64(t.Delivered)),
+		metric.Lost.Of(float64(t.Lost)), metric.Duplicated.Of(float64(t.Duplicated)),
+		metric.Undeliverable.Of(float64(t.Undeliverable)), metric.BytesSent.Of(float64(t.Bytes)),
+		metric.DetectorMessages.Of(float64(t.Detector)),
+	}, v.Metrics...)
+}
+
 // Totals counts messages of the algorithm, and the detector's apart.
 type Totals struct {
 	Sent, Delivered, Lost, Duplicated, Undeliverable, Bytes int64

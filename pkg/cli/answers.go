@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +57,7 @@ func (s *streams) answering(c *cobra.Command,
 		if failed != nil {
 			d.End(answer.ExitOf(failed), failed.Error())
 		} else if d.Exit != Good && d.Verdict == answer.Fine {
-			d.Verdict = meaning(d.Verb, d.Exit)
+			d.Verdict = answer.Meaning(d.Verb, d.Exit)
 		}
 		var text bytes.Buffer
 		if err := how.Write(&text, d); err != nil {
@@ -80,20 +80,14 @@ func (s *streams) answering(c *cobra.Command,
 	return c
 }
 
-// progressOf tells people who wait how far the parts of a search have come, in units of that name.
-func (s *streams) progressOf(unit string) func(part string, done, all int) {
-	var part string
-	var begun time.Time
-	var told time.Duration
-	return func(name string, done, all int) {
-		if name != part {
-			part, begun, told = name, time.Now(), 0
-		}
-		if elapsed := time.Since(begun); elapsed-told >= pauseAfter(elapsed) {
-			told = elapsed
-			fmt.Fprintf(s.aside(), "%s: %s %d of %d\n", name, unit, done, all)
-		}
-	}
+// working is answering for what takes long: a signal ends its context.
+func (s *streams) working(c *cobra.Command,
+	ask func(ctx context.Context, args []string) (*answer.Document, error)) *cobra.Command {
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		ctx, stop := s.interruptible(context.Background())
+		defer stop()
+		return ask(ctx, args)
+	})
 }
 
 // violations says which promises were broken, and where, of the first of them.

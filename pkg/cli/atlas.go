@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/atlas"
 	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/progress"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -40,7 +41,7 @@ an experiment FILE, whose algorithms, network and failure detector count, and
 not its scenario. The same seed gives the same, so that a share that has
 changed is a change of the algorithm. docs/atlas.md has the definitions.
 
-` + exitHelp("atlas", "0", "1", "2", "3", "130, 143"),
+` + answer.Explain("atlas", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench atlas raft --processes 3 --csv atlas.csv
   bench atlas raft --processes 4 --params pre_vote=true --svg atlas.svg
   bench atlas raft bully --graph chained --graph quorum-loss`,
@@ -66,21 +67,20 @@ changed is a change of the algorithm. docs/atlas.md has the definitions.
 	flags.StringVar(&f.SVG, "svg", "", "draw all graphs, each in the colour of its class, to `FILE`")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
 	choices(c, "outage", services)
-	return s.answering(c, func(args []string) (*answer.Document, error) { return s.atlas(&f, args) })
+	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
+		return s.atlas(ctx, &f, args)
+	})
 }
 
-func (s *streams) atlas(f *atlasFlags, args []string) (*answer.Document, error) {
-	ctx, stop := s.interruptible(context.Background())
-	defer stop()
+func (s *streams) atlas(ctx context.Context, f *atlasFlags, args []string) (*answer.Document, error) {
 	f.Electors, f.Env, f.Violated = args, s.env, s.violations()
 	if !f.quiet {
-		f.Progress = s.progressOf("trial")
+		f.Progress = progress.Parts(s.err, "trial")
 	}
 	d, picture, err := atlas.Answer(ctx, &f.Request)
 	if err != nil {
 		return nil, err
 	}
-	d.Verdict = meaning("atlas", d.Exit)
 	if f.CSV != "" {
 		err = writeDocument(f.CSV, "csv", d)
 	}

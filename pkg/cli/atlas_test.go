@@ -16,9 +16,10 @@ import (
 // TestAtlas: the table, the CSV file, the JSON and the picture say the same, and every column is
 // documented.
 func TestAtlas(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	args := []string{"atlas", "raft", "--processes", "3", "--set", "repetitions=5"}
-	r := bench(t, append(args, "--csv", "atlas.csv", "--svg", "atlas.svg")...).want(t, Good)
+	r := here.bench(t, append(args, "--csv", "atlas.csv", "--svg", "atlas.svg")...).want(t, Good)
 	has(t, r.out, "raft             3       6       5      0      1      50ms",
 		"chained  serves  0.97", "6 graphs of 3 processes, 5 seeds each; trials of 100 time-outs",
 		"results: atlas.csv", "results: atlas.svg")
@@ -26,7 +27,7 @@ func TestAtlas(t *testing.T) {
 	if strings.Contains(r.out, "never  ") && strings.Contains(r.out, "3;1;") {
 		t.Errorf("nobody could lead there:\n%s", r.out)
 	}
-	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile("atlas.csv"))))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(here.read(t, "atlas.csv"))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestAtlas(t *testing.T) {
 	for _, column := range rows[0] {
 		has(t, page, "`"+column+"`")
 	}
-	j := bench(t, append(args, "--json", "--quiet", "--workers", "3")...).want(t, Good)
+	j := here.bench(t, append(args, "--json", "--quiet", "--workers", "3")...).want(t, Good)
 	report, err := answer.Decode([]byte(j.out))
 	if err != nil || j.errors != "" {
 		t.Fatalf("%v: %s%s", err, j.out, j.errors)
@@ -43,7 +44,7 @@ func TestAtlas(t *testing.T) {
 	if x["serves"] != 5.0 || x["flaps"] != 0.0 || x["never"] != 1.0 || len(graphs) != 6 || len(rows) != 7 {
 		t.Errorf("%v, %d graphs, %d rows", x, len(graphs), len(rows))
 	}
-	picture := string(must(os.ReadFile("atlas.svg")))
+	picture := here.read(t, "atlas.svg")
 	for i, g := range graphs {
 		row := rows[i+1]
 		for k, name := range rows[0] {
@@ -62,7 +63,7 @@ func TestAtlas(t *testing.T) {
 // TestAtlas_Settings: an algorithm without a file is given time-outs, and flags say otherwise; a
 // file's stay. A sample is drawn, and several electors stand side by side.
 func TestAtlas_Settings(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
 	file := write(t, "atlas.yaml", `
 name: atlas
 problem: election
@@ -118,7 +119,7 @@ repetitions: 2
 
 // TestAtlas_Refused: what makes no atlas is refused with a remedy.
 func TestAtlas_Refused(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
 	for want, args := range map[string]string{
 		"no elector: want ID...":                   "",
 		`unknown algorithm "rift"`:                 "rift",

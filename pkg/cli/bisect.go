@@ -32,7 +32,7 @@ Any change counts: another event, another instant, other content of a message,
 another verdict. With --metric, only a change of this figure of the trial does:
 that is the flag for a figure that got worse.
 
-` + exitHelp("bisect", "0", "1", "2", "4", "5", "130, 143"),
+` + answer.Explain("bisect", "0", "1", "2", "4", "5", "130, 143"),
 		Example: `  bench bisect v1.0 HEAD configs/quickstart.yaml --trial 3
   bench bisect v1.0 HEAD configs/quickstart.yaml --trial 3 --metric messages
   bench bisect HEAD~20 main results/mine/latest --trial 1 --package .`,

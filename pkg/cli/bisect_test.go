@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,38 +11,37 @@ import (
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
 
-// commitsIn makes a repository, in which it goes, of a module whose command is this program, but for a
-// few lines of each commit's: a Go expression for what it prints instead of the text out.
-func commitsIn(t *testing.T, expressions ...string) {
+// commitsIn makes a repository of a module whose command is this program, but for a few lines of each
+// commit's: a Go expression for what it prints instead of the text out.
+func commitsIn(t *testing.T, expressions ...string) *folder {
 	t.Helper()
+	here := newFolder(t)
+	here.tmp = t.TempDir()
 	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+01:00",
-		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "TMPDIR": t.TempDir()} {
-		t.Setenv(name, value)
+		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "TMPDIR": here.tmp} {
+		here.env = append(here.env, name+"="+value)
 	}
-	t.Chdir(t.TempDir())
-	if err := os.MkdirAll("cmd/bench", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	git(t, "init", "--quiet", "--initial-branch=main")
-	put(t, "go.mod", []byte("module example.com/own\n\ngo 1.26\n"))
+	here.git(t, "init", "--quiet", "--initial-branch=main")
+	here.put(t, "go.mod", "module example.com/own\n\ngo 1.26\n")
 	for i, expression := range expressions {
-		command(t, expression)
-		put(t, "count", fmt.Append(nil, i))
-		git(t, "add", "--all")
-		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
-		git(t, "tag", fmt.Sprint("c", i))
+		here.program(t, expression)
+		here.put(t, "count", fmt.Sprint(i))
+		here.git(t, "add", "--all")
+		here.git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
+		here.git(t, "tag", fmt.Sprint("c", i))
 	}
+	return here
 }
 
-// command writes such a command. With again it ends as this program with more arguments does.
-func command(t *testing.T, expression string) {
+// program writes such a command. With again it ends as this program with more arguments does.
+func (f *folder) program(t *testing.T, expression string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, "cmd/bench/main.go", fmt.Appendf(nil, `package main
+	f.put(t, "cmd/bench/main.go", fmt.Sprintf(`package main
 
 import (
 	"os"
@@ -74,15 +72,6 @@ func again(more ...string) string {
 `, self, asBench, expression))
 }
 
-func git(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := exec.Command("git", args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // Expressions of histories.
 const (
 	plain   = `out`
@@ -95,29 +84,28 @@ const (
 
 // TestBisect: the commit, whose it is, and the first message at which the trial parts from the one before.
 func TestBisect(t *testing.T) {
-	commitsIn(t, plain, plain, plain, half, renamed, renamed, heavier, heavier)
-	put(t, "small.yaml", []byte(small))
-	r := bench(t, "bisect", "c0", "main", "small.yaml", "--trial", "1", "--events", "1").want(t, Incomplete)
+	t.Parallel()
+	here := commitsIn(t, plain, plain, plain, half, renamed, renamed, heavier, heavier)
+	here.put(t, "small.yaml", small)
+	r := here.bench(t, "bisect", "c0", "main", "small.yaml", "--trial", "1", "--events", "1").want(t, Incomplete)
 	narrow(t, r.out)
 	narrow(t, r.errors)
 	has(t, r.out, "one of these commits changed trial 1 of small.yaml; all but the last cannot be tested:",
-		git(t, "rev-parse", "--short=12", "c3")+" commit 3\n  "+git(t, "rev-parse", "c4")+
+		here.git(t, "rev-parse", "--short=12", "c3")+" commit 3\n  "+here.git(t, "rev-parse", "c4")+
 			"\n  Ada <ada@example.com>, 2026-01-02T03:04:05+01:00\n  commit 4\n", "6 commits between, ",
-		" commit 3: it does not build: cmd/bench/main.go:15:", "A  "+git(t, "rev-parse", "--short=12", "c2")+" commit 2\nB  ",
+		" commit 3: it does not build: cmd/bench/main.go:15:", "A  "+here.git(t, "rev-parse", "--short=12", "c2")+" commit 2\nB  ",
 		" commit 4\ntrial 1 of small.yaml\n", "they part at message 5:\n", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1")
-	has(t, r.errors, "bench: building "+git(t, "rev-parse", "--short=12", "c0")+" commit 0\n", "commit 7\n", "bench: 6 left, building ",
+	has(t, r.errors, "bench: building "+here.git(t, "rev-parse", "--short=12", "c0")+" commit 0\n", "commit 7\n", "bench: 6 left, building ",
 		"bench:   skipped: it does not build: ", "bench:   changed\n", "bench:   the same\n")
-	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	here.clean(t)
 
-	r = bench(t, "bisect", "c4", "c7", "small.yaml", "--trial", "1", "--metric", "messages", "--json").want(t, Missed)
+	r = here.bench(t, "bisect", "c4", "c7", "small.yaml", "--trial", "1", "--metric", "messages", "--json").want(t, Missed)
 	got, err := answer.Decode([]byte(r.out))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, ends := got.Table("candidates"), got.Table("ends")
-	if got.Facts["same"] != false || len(found) != 1 || found[0]["commit"] != git(t, "rev-parse", "c6") ||
+	if got.Facts["same"] != false || len(found) != 1 || found[0]["commit"] != here.git(t, "rev-parse", "c6") ||
 		got.Facts["metric"] != "messages" || ends[0]["subject"] != "commit 4" || ends[1]["subject"] != "commit 7" ||
 		got.Facts["commits_between"] != 2.0 || len(got.Table("skipped")) != 0 ||
 		!strings.HasSuffix(got.Facts["difference_a"].(string), " commit 5") || len(got.Table("outcome")) != 1 {
@@ -127,35 +115,38 @@ func TestBisect(t *testing.T) {
 
 // TestBisect_FirstParent: a merge stands for what it merged.
 func TestBisect_FirstParent(t *testing.T) {
-	commitsIn(t, plain, plain, renamed)
-	put(t, "small.yaml", []byte(small))
-	git(t, "checkout", "--quiet", "c0")
-	git(t, "merge", "--quiet", "--no-ff", "--message", "merged", "c2")
-	r := bench(t, "bisect", "c0", "HEAD", "small.yaml", "--trial", "1", "--first-parent").want(t, Missed)
+	t.Parallel()
+	here := commitsIn(t, plain, plain, renamed)
+	here.put(t, "small.yaml", small)
+	here.git(t, "checkout", "--quiet", "c0")
+	here.git(t, "merge", "--quiet", "--no-ff", "--message", "merged", "c2")
+	r := here.bench(t, "bisect", "c0", "HEAD", "small.yaml", "--trial", "1", "--first-parent").want(t, Missed)
 	has(t, r.out, "  merged\n0 commits between, 2 tried\n")
 }
 
 // TestBisect_Metric: what changed other things does not count.
 func TestBisect_Metric(t *testing.T) {
-	commitsIn(t, plain, renamed, heavier, heavier)
-	put(t, "small.yaml", []byte(small))
+	t.Parallel()
+	here := commitsIn(t, plain, renamed, heavier, heavier)
+	here.put(t, "small.yaml", small)
 	args := []string{"bisect", "c0", "c3", "small.yaml", "--trial", "1", "--metric"}
-	r := bench(t, append(args, "messages")...).want(t, Missed)
+	r := here.bench(t, append(args, "messages")...).want(t, Missed)
 	has(t, r.out, "the first commit that changed messages of trial 1 of small.yaml:\n", "commit 2\nmessages was 5 and is 7\n",
 		" commit 1\nB  ", "to the last\n")
-	r = bench(t, append(args, "election_ms")...).want(t, Good)
+	r = here.bench(t, append(args, "election_ms")...).want(t, Good)
 	has(t, r.out, "election_ms of trial 1 of small.yaml is the same at c0 and c3\n", "they part at message 5")
 	if strings.Contains(r.errors, "left") {
 		t.Errorf("it searches for what is not there:\n%s", r.errors)
 	}
-	has(t, bench(t, append(args, "messagse")...).want(t, Usage).errors, `--metric: "messagse" is no metric; did you mean "messages"?`)
-	has(t, bench(t, append(args, "waiting_ms")...).want(t, Usage).errors, "of problem mutex, not of election")
-	has(t, bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", want one of: messages, duration_ms, `)
+	has(t, here.bench(t, append(args, "messagse")...).want(t, Usage).errors, `--metric: "messagse" is no metric; did you mean "messages"?`)
+	has(t, here.bench(t, append(args, "waiting_ms")...).want(t, Usage).errors, "of problem mutex, not of election")
+	has(t, here.bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", want one of: messages, duration_ms, `)
 }
 
 func TestBisect_Mistakes(t *testing.T) {
-	commitsIn(t, plain, random, half, `out[:0]`)
-	put(t, "small.yaml", []byte(small))
+	t.Parallel()
+	here := commitsIn(t, plain, random, half, `out[:0]`)
+	here.put(t, "small.yaml", small)
 	for name, test := range map[string]struct {
 		args string
 		code int
@@ -176,42 +167,41 @@ func TestBisect_Mistakes(t *testing.T) {
 		"not twice":      {"c1 c2 small.yaml --trial 1", CouldNotRun, "something is not deterministic"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			has(t, bench(t, append([]string{"bisect"}, strings.Fields(test.args)...)...).want(t, test.code).errors, test.says)
+			has(t, here.bench(t, append([]string{"bisect"}, strings.Fields(test.args)...)...).want(t, test.code).errors, test.says)
 		})
 	}
 }
 
 // TestBisect_Module: a module of one's own, beside a clone of Conclave, and a plugin with a bug.
 func TestBisect_Module(t *testing.T) {
+	t.Parallel()
 	slowtest.Skip(t, "it builds two commands with Conclave in them")
 	clone, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	commitsIn(t)
-	bench(t, "new", "algorithm", "election/my-election", "--module", "example.com/own", "--conclave", clone).want(t, Good)
-	t.Chdir("myelection")
-	if out, err := exec.Command("go", "mod", "tidy").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	path := filepath.Join("myelection", "myelection.go")
-	good := string(must(os.ReadFile(path)))
+	here := commitsIn(t)
+	here.bench(t, "new", "algorithm", "election/my-election", "--module", "example.com/own", "--conclave", clone).want(t, Good)
+	here = here.in("myelection")
+	here.does(t, "go", "mod", "tidy")
+	const path = "myelection/myelection.go"
+	good := here.read(t, path)
 	bad := strings.Replace(good, "n.asked = true\n", "", 1)
 	if bad == good {
 		t.Fatal("no line to leave out")
 	}
 	for i, text := range []string{good, good, bad, bad} {
-		put(t, path, []byte(text))
-		put(t, "README.md", fmt.Append(nil, i))
-		git(t, "add", "--all")
-		git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
+		here.put(t, path, text)
+		here.put(t, "README.md", fmt.Sprint(i))
+		here.git(t, "add", "--all")
+		here.git(t, "commit", "--quiet", "--message", fmt.Sprint("commit ", i))
 	}
-	put(t, "one.yaml", []byte("name: one\nproblem: election\nalgorithms: [my-election]\ntransport: sim\nnodes: 3\nrepetitions: 1\n"+
-		"scenario: {kind: cold-start}\n"))
-	out, err := exec.Command("go", "run", ".", "bisect", "HEAD~3", "HEAD", "one.yaml", "--package", ".").CombinedOutput()
+	here.put(t, "one.yaml", "name: one\nproblem: election\nalgorithms: [my-election]\ntransport: sim\nnodes: 3\nrepetitions: 1\n"+
+		"scenario: {kind: cold-start}\n")
+	out, err := here.command("go", "run", ".", "bisect", "HEAD~3", "HEAD", "one.yaml", "--package", ".").CombinedOutput()
 	if err == nil {
 		t.Error("the code is 0")
 	}
-	has(t, string(out), "the first commit that changed trial 1 of one.yaml:\n  "+git(t, "rev-parse", "HEAD~1")+"\n", "  A  sends no more\n",
+	has(t, string(out), "the first commit that changed trial 1 of one.yaml:\n  "+here.git(t, "rev-parse", "HEAD~1")+"\n", "  A  sends no more\n",
 		"exit status 4")
 }

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/twin"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -29,28 +31,27 @@ With --handling RUN, the costs also have what an algorithm's own handlers take,
 for each message that it handles, by handling_ms of that run on real nodes. If
 RUN has several algorithms, --label says which.
 
-` + exitHelp("calibrate", "0", "1", "2", "130, 143"),
+` + answer.Explain("calibrate", "0", "1", "2", "130, 143"),
 		Example: `  bench calibrate calibration.yaml
   bench calibrate heavy.yaml --handling results/slow/latest --label heavy`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) (err error) {
-			var own time.Duration
-			if handling != "" {
-				if own, err = twin.HandlingOf(handling, label); err != nil {
-					return err
-				}
-			}
-			return s.calibrate(slices.Concat(args, []string{""})[0], own, quiet)
-		},
 	}
 	c.Flags().StringVar(&handling, "handling", "",
 		"fit the time in an algorithm's handlers to `RUN`, on real nodes")
 	c.Flags().StringVar(&label, "label", "", "the `LABEL` of that algorithm, if RUN has several")
 	c.Flags().BoolVar(&quiet, "quiet", false, "print only results and errors")
-	return c
+	return s.answering(c, func(args []string) (d *answer.Document, err error) {
+		var own time.Duration
+		if handling != "" {
+			if own, err = twin.HandlingOf(handling, label); err != nil {
+				return nil, err
+			}
+		}
+		return s.calibrate(strings.Join(args, ""), own, quiet)
+	})
 }
 
-func (s *streams) calibrate(file string, handling time.Duration, quiet bool) error {
+func (s *streams) calibrate(file string, handling time.Duration, quiet bool) (*answer.Document, error) {
 	begun, again := time.Now(), s.again("")
 	text, err := twin.Calibrate(file, handling,
 		func(e *experiment.Experiment, t *experiment.Trial) (trace.List, trace.Status, error) {
@@ -65,13 +66,19 @@ func (s *streams) calibrate(file string, handling time.Duration, quiet bool) err
 			}
 		})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.output(file, text); err != nil {
-		return err
+	d := answer.New("calibrate", "What handling costs on this machine")
+	if file == "" {
+		d.Add(answer.File{Name: "costs", Text: string(text)})
+		return d, nil
 	}
-	if file != "" && !quiet {
+	if err := files.Write(file, text); err != nil {
+		return nil, err
+	}
+	if !quiet {
 		fmt.Fprintf(s.aside(), "%s: written after %.1f s\n", file, time.Since(begun).Seconds())
 	}
-	return nil
+	d.Add(answer.File{Name: "costs", Path: file})
+	return d, nil
 }

@@ -34,6 +34,7 @@ func caseFile(t *testing.T, cases ...string) string {
 // TestVerifyCases_Golden: a line for each case, what was expected and what came, what
 // nobody here can check, and what was not run.
 func TestVerifyCases_Golden(t *testing.T) {
+	t.Parallel()
 	file := caseFile(t, holds,
 		variant(t, "WRONG", `"sent": 5`, `"sent": 6`, `"leader": 2`, `"leader": 1`),
 		variant(t, "WRONG-KINDS", `"ANSWER": 1, "COORDINATOR": 1`, `"ANSWER": 2`),
@@ -51,6 +52,7 @@ func TestVerifyCases_Golden(t *testing.T) {
 }
 
 func TestVerifyCases_ExitCodes(t *testing.T) {
+	t.Parallel()
 	only := `"expect": {"beauty": 1}}`
 	randomly := []string{`"crashed": [3], "initial_leader": 3`,
 		`"crashed": [3], "channels": "random delays, seeds 0..9"`}
@@ -84,6 +86,7 @@ func TestVerifyCases_ExitCodes(t *testing.T) {
 // TestVerifyCases_Experiments: a file of experiments is read as well, and what is wrong in
 // it has the line where it stands.
 func TestVerifyCases_Experiments(t *testing.T) {
+	t.Parallel()
 	const text = `problem: election
 algorithms: [bully]
 transport: sim
@@ -114,6 +117,7 @@ scenario:
 // TestVerifyCases_Mistakes: what cannot be meant is told with its place and a remedy,
 // all at once, and no case is run.
 func TestVerifyCases_Mistakes(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		cases []string
 		says  []string
@@ -160,6 +164,7 @@ func TestVerifyCases_Mistakes(t *testing.T) {
 
 // TestVerify_RunsTheReferences: without --cases those that come with bench are run.
 func TestVerify_RunsTheReferences(t *testing.T) {
+	t.Parallel()
 	r := bench(t, "verify", "naimi-trehel", "--schedules", "20").want(t, Good)
 	has(t, r.out, "ok References the algorithm's reference cases lead to what they expect "+
 		"(10 cases); not checked here: LAST_at_end, NEXT1_while_in_cs, NEXT_at_end, token_at_end")

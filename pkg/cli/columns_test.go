@@ -23,11 +23,12 @@ repetitions: 6
 
 // TestColumns: whatever a command prints for people fits a terminal.
 func TestColumns(t *testing.T) {
+	t.Parallel()
+	here := newFolder(t)
 	file, root := write(t, "wide.yaml", wide), t.TempDir()
-	bench(t, "run", file, "--out", root).want(t, Good)
+	here.bench(t, "run", file, "--out", root).want(t, Good)
 	dir := latest(t, root, "wide")
 	papers, lost := study(t, "bully-best", stated), write(t, "lossy.yaml", lossy)
-	t.Chdir(t.TempDir())
 	commands := map[string][]string{
 		"run":       {file, "--out " + root, "nowhere.yaml", "--resume " + dir, "--frobnicate"},
 		"merge":     {dir, root},
@@ -68,7 +69,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: want commands, or why there are none", name)
 		}
 		for _, args := range commands[name] {
-			r := bench(t, append([]string{name}, strings.Fields(args)...)...)
+			r := here.bench(t, append([]string{name}, strings.Fields(args)...)...)
 			before := t.Failed()
 			narrow(t, r.out)
 			narrow(t, r.errors)

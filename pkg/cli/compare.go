@@ -5,7 +5,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -45,7 +45,7 @@ A trial's time is the mean over its operations, which hides a slow one. With
 --stat. The verdict is that of an interval that respects that operations of
 one trial belong together.
 
-` + exitHelp("compare", "0", "1", "2", "4", "5"),
+` + answer.Explain("compare", "0", "1", "2", "4", "5"),
 		Example: `  bench compare results/base results/new
   bench compare results/base results/new --fail-if 'election_ms > 10%'
   bench compare results/base results/new --prove 5%
@@ -64,7 +64,7 @@ one trial belong together.
 	return s.answering(c, func(args []string) (d *answer.Document, err error) {
 		if len(args) != 2 {
 			return nil, usage("bench compare: %s, want two: the base and the new run",
-				report.Plural(len(args), "argument", "arguments"))
+				console.Plural(len(args), "argument", "arguments"))
 		}
 		if err = oneOf("over", q.Over, experiment.Overs); err == nil && q.Stat != "" {
 			err = oneOf("stat", q.Stat, stats.QuantileNames())
@@ -72,7 +72,7 @@ one trial belong together.
 		if err != nil {
 			return nil, err
 		}
-		frugal(true)
+		frugal(q.Over == experiment.OverOperations)
 		return compare.Runs(args[0], args[1], q)
 	})
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// twoRuns makes the folders base and new of one experiment, and works beside them.
-func twoRuns(t *testing.T, experiment string) {
+// twoRuns are the folders base and new of one experiment.
+func twoRuns(t *testing.T, experiment string) (here *folder) {
 	t.Helper()
-	t.Chdir(t.TempDir())
+	here = newFolder(t)
 	file := write(t, "small.yaml", experiment)
 	for _, name := range []string{"base", "new"} {
-		bench(t, "run", file, "--out", "results").want(t, Good)
-		if err := os.Rename(latest(t, "results", "small"), name); err != nil {
+		here.bench(t, "run", file, "--out", "results").want(t, Good)
+		if err := os.Rename(here.latest(t, "results", "small"), here.path(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return here
 }
 
 // rewritten changes the tables of the run in dir, and only them: the journal and
@@ -49,8 +50,9 @@ func rewritten(t *testing.T, dir string, change func(string) string) {
 
 // TestCompare_Same: two runs of one file in simulation do not differ.
 func TestCompare_Same(t *testing.T) {
-	twoRuns(t, small)
-	r := bench(t, "compare", "base", "new", "--strict").want(t, Good)
+	t.Parallel()
+	here := twoRuns(t, small)
+	r := here.bench(t, "compare", "base", "new", "--strict").want(t, Good)
 	has(t, r.out, "48 comparisons show no difference", "no difference; passes")
 	golden(t, "compare.txt", r.out)
 }
@@ -58,72 +60,75 @@ func TestCompare_Same(t *testing.T) {
 // TestCompare_OneMessage: one message more in one trial is a regression of the
 // cell that is named, in every format.
 func TestCompare_OneMessage(t *testing.T) {
-	twoRuns(t, small)
-	rewritten(t, "new", func(text string) string {
+	t.Parallel()
+	here := twoRuns(t, small)
+	rewritten(t, here.path("new"), func(text string) string {
 		return strings.Replace(text, ",5,3,0,0,2,18,0,", ",6,3,0,0,3,21,0,", 1)
 	})
-	r := bench(t, "compare", "base", "new").want(t, Missed)
+	r := here.bench(t, "compare", "base", "new").want(t, Missed)
 	has(t, r.errors, "fails: bully, nodes=3, loss=0: messages: 5 -> 5.143 in the mean (+2.86%), in 1 of 7 trials")
-	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Missed).out
+	md := here.bench(t, "compare", "base", "new", "--format", "markdown").want(t, Missed).out
 	golden(t, "compare.md", md)
-	d, err := answer.Decode([]byte(bench(t, "compare", "base", "new", "--json").want(t, Missed).out))
+	d, err := answer.Decode([]byte(here.bench(t, "compare", "base", "new", "--json").want(t, Missed).out))
 	if err != nil || d.Facts["passed"] != false || d.Exit != Missed || len(d.Table("rows")) < 8 || d.Notes[0].Kind != "fails" {
 		t.Errorf("JSON: %v, %+v", err, d)
 	}
-	has(t, bench(t, "compare", "base", "new", "--format", "csv").want(t, Missed).out, "bully,3,0,messages,worse,5,")
-	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Missed).out,
+	has(t, here.bench(t, "compare", "base", "new", "--format", "csv").want(t, Missed).out, "bully,3,0,messages,worse,5,")
+	has(t, here.bench(t, "compare", "base", "new", "--format", "junit").want(t, Missed).out,
 		"<testsuites>", `type="Regression"`, "bully, nodes=3, loss=0")
-	has(t, bench(t, "compare", "base", "new", "--no-fail").want(t, Good).out, "2 worse, 1 changed\n")
-	bench(t, "compare", "base", "new", "--no-fail", "--strict").want(t, Usage)
-	bench(t, "compare", "new", "base").want(t, Good) // fewer is better
-	bench(t, "compare", "new", "base", "--strict").want(t, Missed)
-	bench(t, "compare", "base", "new", "--fail-if", "messages > 10%").want(t, Good)
-	bench(t, "compare", "base", "new", "--fail-if", "messages > 0").want(t, Missed)
+	has(t, here.bench(t, "compare", "base", "new", "--no-fail").want(t, Good).out, "2 worse, 1 changed\n")
+	here.bench(t, "compare", "base", "new", "--no-fail", "--strict").want(t, Usage)
+	here.bench(t, "compare", "new", "base").want(t, Good) // fewer is better
+	here.bench(t, "compare", "new", "base", "--strict").want(t, Missed)
+	here.bench(t, "compare", "base", "new", "--fail-if", "messages > 10%").want(t, Good)
+	here.bench(t, "compare", "base", "new", "--fail-if", "messages > 0").want(t, Missed)
 }
 
 // TestCompare_OtherLoad: that the machine had more to do in one run stands before every
 // verdict, in each format.
 func TestCompare_OtherLoad(t *testing.T) {
-	twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
+	t.Parallel()
+	here := twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
 	for dir, figures := range map[string]string{"base": ",0.05,0.3,0,0,\n", "new": ",0.25,0.95,0,40,\n"} {
-		rewritten(t, dir, func(text string) string { // skew, busy_share, steal_share, throttled_ms, clock_error_us
+		rewritten(t, here.path(dir), func(text string) string { // skew, busy_share, steal_share, throttled_ms, clock_error_us
 			return strings.ReplaceAll(strings.ReplaceAll(text, ",sim,", ",nats,"), ",,,,,\n", figures)
 		})
 	}
 	const says = "the machines had more to do in one run than in the other: lateness of messages and timers is 5 % of a " +
 		"time in the base and 25 % in the new run"
-	text := bench(t, "compare", "base", "new").want(t, Good).out
+	text := here.bench(t, "compare", "base", "new").want(t, Good).out
 	golden(t, "compare-load.txt", text)
 	if i := strings.Index(flat(text), says); i < 0 || i > strings.Index(flat(text), "no difference") {
 		t.Errorf("not before the verdicts:\n%s", text)
 	}
-	md := bench(t, "compare", "base", "new", "--format", "markdown").want(t, Good).out
+	md := here.bench(t, "compare", "base", "new", "--format", "markdown").want(t, Good).out
 	if !strings.HasPrefix(md, "> **careful**: "+says) {
 		t.Errorf("Markdown begins with\n%.300s", md)
 	}
-	d, err := answer.Decode([]byte(bench(t, "compare", "base", "new", "--format", "json").want(t, Good).out))
+	d, err := answer.Decode([]byte(here.bench(t, "compare", "base", "new", "--format", "json").want(t, Good).out))
 	if err != nil || len(d.Notes) != 1 || d.Notes[0].Kind != answer.Careful || !strings.HasPrefix(d.Notes[0].Text, says) {
 		t.Errorf("JSON: %v, %+v", err, d)
 	}
-	has(t, bench(t, "compare", "base", "new", "--format", "junit").want(t, Good).out, `name="careful" value="`+says)
+	has(t, here.bench(t, "compare", "base", "new", "--format", "junit").want(t, Good).out, `name="careful" value="`+says)
 }
 
 // TestCompare_Clocks: a time that is smaller than what the clocks of its hosts can be wrong by
 // is marked on the side of which that is so, in each format.
 func TestCompare_Clocks(t *testing.T) {
-	twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
-	rewritten(t, "new", func(text string) string {
+	t.Parallel()
+	here := twoRuns(t, strings.Replace(small, "sweep:\n  - {vary: nodes, over: [3, 5]}\n  - {vary: network.loss, over: [0, 0.1]}\n", "", 1))
+	rewritten(t, here.path("new"), func(text string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(text, ",sim,", ",nats,"), ",,,,,\n", ",0.05,0.3,0,0,50000\n")
 	})
 	args := []string{"compare", "base", "new", "--metrics", "election_ms", "--ignore", "transport"}
 	const note = "?: smaller than what the clocks of the hosts can be wrong by (100 ms)"
-	text := bench(t, args...).want(t, Good).out
+	text := here.bench(t, args...).want(t, Good).out
 	row := regexp.MustCompile(`(?m)^bully .*$`).FindString(text)
 	if has(t, text, note); strings.Count(row, "?") != 1 || strings.Index(row, "?") < strings.Index(row, "]") {
 		t.Errorf("%q", row)
 	}
-	has(t, bench(t, append(args, "--format", "markdown")...).want(t, Good).out, note, "? \\[")
-	if text := bench(t, append(args, "--format", "json")...).want(t, Good).out; strings.Count(text, `"new_clock_doubt_ms": 100`) != 2 { // a cell each of two algorithms
+	has(t, here.bench(t, append(args, "--format", "markdown")...).want(t, Good).out, note, "? \\[")
+	if text := here.bench(t, append(args, "--format", "json")...).want(t, Good).out; strings.Count(text, `"new_clock_doubt_ms": 100`) != 2 { // a cell each of two algorithms
 		t.Error(text)
 	}
 }
@@ -131,14 +136,15 @@ func TestCompare_Clocks(t *testing.T) {
 // TestCompare_Flags: the error and the least change are those that the flags say, and
 // what they decide is decided by them.
 func TestCompare_Flags(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "small.yaml", strings.Replace(small, "network.loss, over: [0, 0.1]", "network.latency, over: [2ms]", 1))
 	for name, set := range map[string]string{"base": "network.order=fifo", "new": "detector.delay=20ms"} {
-		bench(t, "run", file, "--set", set, "--out", name).want(t, Good)
+		here.bench(t, "run", file, "--set", set, "--out", name).want(t, Good)
 	}
 	compared := func(flags ...string) string {
 		args := append([]string{"compare", "base/small", "new/small", "--metrics", "downtime_ms"}, flags...)
-		r := bench(t, args...)
+		r := here.bench(t, args...)
 		if want := strings.Contains(r.out, "fails: "); (r.code == Missed) != want || !want && r.code != Good {
 			t.Errorf("%q: exit code %d:\n%s%s", flags, r.code, r.out, r.errors)
 		}
@@ -155,23 +161,24 @@ func TestCompare_Flags(t *testing.T) {
 // TestCompare_Prove: what is shown passes, what is refuted fails, and what is neither is
 // told apart from both by its exit code, with the number of trials that would decide.
 func TestCompare_Prove(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "small.yaml", strings.Replace(small, "network.loss, over: [0, 0.1]", "network.latency, over: [2ms]", 1))
 	for name, set := range map[string]string{"base": "seed=1", "same": "seed=1", "other": "seed=2", "new": "detector.delay=20ms"} {
-		bench(t, "run", file, "--set", set, "--out", name).want(t, Good)
+		here.bench(t, "run", file, "--set", set, "--out", name).want(t, Good)
 	}
-	r := bench(t, "compare", "base/small", "same/small", "--prove", "5%").want(t, Good)
+	r := here.bench(t, "compare", "base/small", "same/small", "--prove", "5%").want(t, Good)
 	has(t, r.out, "no difference; passes: nothing is worse by more than 5%")
-	r = bench(t, "compare", "base/small", "new/small", "--prove", "5%", "--metrics", "downtime_ms").want(t, Missed)
+	r = here.bench(t, "compare", "base/small", "new/small", "--prove", "5%", "--metrics", "downtime_ms").want(t, Missed)
 	has(t, r.errors, "fails: bully, nodes=3: downtime_ms: 38 -> 48 (+26.32% [")
-	r = bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--metrics", "availability").want(t, Incomplete)
+	r = here.bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--metrics", "availability").want(t, Incomplete)
 	has(t, r.errors, "inconclusive: bully, nodes=3: availability: ", " on each side would decide")
 	if has(t, r.out, "; inconclusive: "); strings.Contains(r.out, "bully, nodes=3: availability") {
 		t.Errorf("what standard error says is said twice:\n%s", r.out)
 	}
-	has(t, bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "junit").want(t, Incomplete).out,
+	has(t, here.bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "junit").want(t, Incomplete).out,
 		`type="Inconclusive"`, "<system-out>")
-	text := bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "json").want(t, Incomplete).out
+	text := here.bench(t, "compare", "base/small", "other/small", "--prove", "1%", "--format", "json").want(t, Incomplete).out
 	if d, err := answer.Decode([]byte(text)); err != nil || d.Facts["passed"] != false || d.Facts["prove"] != 0.01 ||
 		d.Notes[0].Kind != "inconclusive" {
 		t.Errorf("%v: %+v", err, d)
@@ -179,18 +186,19 @@ func TestCompare_Prove(t *testing.T) {
 }
 
 func TestCompare_File(t *testing.T) {
-	twoRuns(t, small)
+	t.Parallel()
+	here := twoRuns(t, small)
 	conditions := write(t, "gate.txt", "# no message more\nmessages > 0\nelection_ms > 5%\n")
-	r := bench(t, "compare", "base/trials.csv", "new", "--fail-if-from", conditions, "--out", "report.txt").want(t, Good)
-	text, err := os.ReadFile("report.txt")
-	if err != nil || r.out != "" {
-		t.Errorf("%v; standard output %q", err, r.out)
+	r := here.bench(t, "compare", "base/trials.csv", "new", "--fail-if-from", conditions, "--out", "report.txt").want(t, Good)
+	if r.out != "" {
+		t.Errorf("standard output %q", r.out)
 	}
-	has(t, string(text), "no difference; passes")
+	has(t, here.read(t, "report.txt"), "no difference; passes")
 }
 
 func TestCompare_UsageErrors(t *testing.T) {
-	twoRuns(t, small)
+	t.Parallel()
+	here := twoRuns(t, small)
 	bad := write(t, "bad.txt", "messages > 0\nmessages >\n")
 	for _, c := range []struct {
 		args []string
@@ -218,16 +226,17 @@ func TestCompare_UsageErrors(t *testing.T) {
 		{[]string{"base", "new", "--where", "nodes=7"}, Usage, `--where: unknown value of nodes "7" (has: 3, 5)`},
 		{[]string{"base", "new", "--where", "transport=nats"}, Good, ""},
 	} {
-		r := bench(t, append([]string{"compare"}, c.args...)...).want(t, c.code)
+		r := here.bench(t, append([]string{"compare"}, c.args...)...).want(t, c.code)
 		has(t, r.errors, c.says)
 	}
 }
 
 // TestCompare_Incomplete: a run that was ended early says so, and how to go on.
 func TestCompare_Incomplete(t *testing.T) {
-	twoRuns(t, small)
-	new := endedEarly(t, "new")
-	has(t, flat(bench(t, "compare", "base", new).want(t, Good).out), "new: the run is not complete, planned "+
+	t.Parallel()
+	here := twoRuns(t, small)
+	new := endedEarly(t, here.path("new"))
+	has(t, flat(here.bench(t, "compare", "base", new).want(t, Good).out), "new: the run is not complete, planned "+
 		"were 56 trials; bench run --resume "+new+" goes on with it")
 }
 
@@ -265,9 +274,10 @@ func endedEarly(t *testing.T, dir string) string {
 // TestCompare_Broken: what broke comes first; a trial without a value is counted, not averaged
 // away; what did not change is left out; no line is too wide.
 func TestCompare_Broken(t *testing.T) {
-	twoRuns(t, small)
+	t.Parallel()
+	here := twoRuns(t, small)
 	breaks := regexp.MustCompile(`(?m)^(.*,)ok(,.*)$`)
-	rewritten(t, "new", func(text string) string {
+	rewritten(t, here.path("new"), func(text string) string {
 		seen := 0
 		return breaks.ReplaceAllStringFunc(text, func(line string) string {
 			if seen++; seen > 2 {
@@ -276,7 +286,7 @@ func TestCompare_Broken(t *testing.T) {
 			return breaks.ReplaceAllString(line, "${1}violation$2")
 		})
 	})
-	text := bench(t, "compare", "base", "new").want(t, Missed).out
+	text := here.bench(t, "compare", "base", "new").want(t, Missed).out
 	first, table := strings.Index(text, "more violations: ok 7 -> 5, violation 0 -> 2"), strings.Index(text, "verdict")
 	if first < 0 || table < first {
 		t.Errorf("not first:\n%s", text)
@@ -286,22 +296,23 @@ func TestCompare_Broken(t *testing.T) {
 	if strings.Contains(text, "geomean") || strings.Contains(text, "+0.00%") || strings.Contains(text, " delivered ") {
 		t.Error(text)
 	}
-	all := bench(t, "compare", "base", "new", "--metrics", "all").want(t, Missed).out
+	all := here.bench(t, "compare", "base", "new", "--metrics", "all").want(t, Missed).out
 	has(t, all, "delivered", " = ", "election_ms", "split_brain_ms")
 	narrow(t, all)
 }
 
 // TestCompare_SaysOnce: a sentence about what changed stands in one place, wherever that is.
 func TestCompare_SaysOnce(t *testing.T) {
-	t.Chdir(t.TempDir())
-	bench(t, "run", write(t, "small.yaml", small), "--set", "repetitions=20", "--set", "sweep=[]", "--out", "base").
+	t.Parallel()
+	here := newFolder(t)
+	here.bench(t, "run", write(t, "small.yaml", small), "--set", "repetitions=20", "--set", "sweep=[]", "--out", "base").
 		want(t, Good)
-	bench(t, "run", write(t, "small.yaml", small), "--set", "repetitions=20", "--set", "sweep=[]", "--out", "new",
+	here.bench(t, "run", write(t, "small.yaml", small), "--set", "repetitions=20", "--set", "sweep=[]", "--out", "new",
 		"--set", "detector.delay=20ms").want(t, Good)
 	compare := []string{"compare", "base/small", "new/small", "--metrics", "downtime_ms"}
-	table, markdown := bench(t, compare...), bench(t, append(compare, "--format", "markdown")...)
+	table, markdown := here.bench(t, compare...), here.bench(t, append(compare, "--format", "markdown")...)
 	for name, text := range map[string]string{"table": table.out + table.errors, "markdown": markdown.out,
-		"no failure": bench(t, append(compare, "--no-fail")...).out} {
+		"no failure": here.bench(t, append(compare, "--no-fail")...).out} {
 		if n := strings.Count(flat(text), "slower by exactly "); n != 2 {
 			t.Errorf("%s: of two cells %d sentences:\n%s", name, n, text)
 		}

@@ -209,7 +209,7 @@ func among(known []string) func(start string, chosen []string) []string {
 // completes a word has no place for an error.
 func runsIn(args []string) (runs []*results.Table) {
 	for _, path := range args {
-		if t, err := results.Survey(path); err == nil {
+		if t, err := results.ReadTable(path); err == nil {
 			runs = append(runs, t)
 		}
 	}

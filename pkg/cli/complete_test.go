@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/internal/progress"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
 // completed asks as the shell does what can stand in the last of the words.
-func completed(t testing.TB, words ...string) (found []string, d cobra.ShellCompDirective) {
+func completed(t testing.TB, bench func(testing.TB, ...string) ran, words ...string) (found []string, d cobra.ShellCompDirective) {
 	t.Helper()
 	out := bench(t, append([]string{"__complete"}, words...)...).want(t, Good).out
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -29,6 +30,7 @@ func completed(t testing.TB, words ...string) (found []string, d cobra.ShellComp
 }
 
 func TestComplete(t *testing.T) {
+	t.Parallel()
 	const (
 		words   = cobra.ShellCompDirectiveNoFileComp
 		more    = words | cobra.ShellCompDirectiveNoSpace
@@ -60,7 +62,7 @@ func TestComplete(t *testing.T) {
 		{"run --set nothing=", words, nil},
 		{"run --transport _", words, []string{"nats", "sim"}},
 		{"plan --transport _", words, []string{"nats", "sim"}},
-		{"run --progress _", words, progressModes},
+		{"run --progress _", words, progress.Modes},
 		{"compare --format _", words, []string{"text", "json", "csv", "markdown", "latex", "junit", "html"}},
 		{"run _", kinds, experiment.Extensions()},
 		{"plan _", kinds, experiment.Extensions()},
@@ -71,7 +73,7 @@ func TestComplete(t *testing.T) {
 		{"replay _", folders, nil},
 		{"replay results/x --trial _", words, nil},
 		{"verify bully --cases _", files, nil},
-		{"schema _", words, nil},
+		{"schema _", words, schemas},
 		{"list _", words, catalog.Families()},
 		{"serve _", folders, nil},
 		{"serve results _", words, nil},
@@ -84,7 +86,7 @@ func TestComplete(t *testing.T) {
 		if line[len(line)-1] == "_" {
 			line[len(line)-1] = ""
 		}
-		if got, d := completed(t, line...); d != c.d || !slices.Equal(got, c.want) {
+		if got, d := completed(t, bench, line...); d != c.d || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, directive %d, want %q, %d", c.line, got, d, c.want, c.d)
 		}
 	}
@@ -92,7 +94,8 @@ func TestComplete(t *testing.T) {
 
 // Keys and kinds of scenarios are many: some are looked for.
 func TestComplete_Keys(t *testing.T) {
-	keys, _ := completed(t, "run", "--set", "")
+	t.Parallel()
+	keys, _ := completed(t, bench, "run", "--set", "")
 	for _, want := range []string{"nodes=", "repetitions=", "scenario.kind=", "bus.tls.ca=", "params.patience="} {
 		if !slices.Contains(keys, want) {
 			t.Errorf("no %s among %q", want, keys)
@@ -105,14 +108,15 @@ func TestComplete_Keys(t *testing.T) {
 // Columns, their values and metrics are those of the runs that stand before the flag,
 // of both if there are two.
 func TestComplete_Runs(t *testing.T) {
+	t.Parallel()
 	const (
 		words = cobra.ShellCompDirectiveNoFileComp
 		more  = words | cobra.ShellCompDirectiveNoSpace
 	)
-	t.Chdir(t.TempDir())
+	here := newFolder(t)
 	file := write(t, "small.yaml", small)
 	for _, set := range []string{"nodes=3", "nodes=7"} {
-		bench(t, "run", file, "--set", "sweep=[]", "--set", set, "--set", "repetitions=1", "--quiet",
+		here.bench(t, "run", file, "--set", "sweep=[]", "--set", set, "--set", "repetitions=1", "--quiet",
 			"--out", set[6:]).want(t, Good)
 	}
 	for _, c := range []struct {
@@ -142,27 +146,27 @@ func TestComplete_Runs(t *testing.T) {
 		{"compare nowhere --metrics _", more, nil},
 		{"export --where _", more, nil},
 	} {
-		got, d := completed(t, strings.Split(strings.TrimSuffix(c.line, "_"), " ")...)
+		got, d := completed(t, here.bench, strings.Split(strings.TrimSuffix(c.line, "_"), " ")...)
 		if d != c.d || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, directive %d, want %q, %d", c.line, got, d, c.want, c.d)
 		}
 	}
-	out := bench(t, "__complete", "compare", "3/small", "7/small", "--where", "nod").want(t, Good).out
+	out := here.bench(t, "__complete", "compare", "3/small", "7/small", "--where", "nod").want(t, Good).out
 	has(t, out, "nodes=\t3, 7\n")
 
 	// Each word that is offered is one that the command takes.
-	metrics, _ := completed(t, "export", "3/small", "--metrics", "")
-	columns, _ := completed(t, "export", "3/small", "--where", "")
+	metrics, _ := completed(t, here.bench, "export", "3/small", "--metrics", "")
+	columns, _ := completed(t, here.bench, "export", "3/small", "--where", "")
 	if len(metrics) < 20 || len(columns) < 10 {
 		t.Errorf("offered are %q and %q", metrics, columns)
 	}
-	bench(t, "export", "3/small", "--format", "csv", "--metrics", strings.Join(metrics, ",")).want(t, Good)
-	bench(t, "compare", "3/small", "7/small", "--ignore", "nodes", "--no-fail", "--metrics",
+	here.bench(t, "export", "3/small", "--format", "csv", "--metrics", strings.Join(metrics, ",")).want(t, Good)
+	here.bench(t, "compare", "3/small", "7/small", "--ignore", "nodes", "--no-fail", "--metrics",
 		strings.Join(metrics, ",")).want(t, Good)
 	for _, column := range columns {
-		values, _ := completed(t, "export", "3/small", "--where", column)
+		values, _ := completed(t, here.bench, "export", "3/small", "--where", column)
 		for _, value := range values {
-			bench(t, "export", "3/small", "--format", "csv", "--where", value).want(t, Good)
+			here.bench(t, "export", "3/small", "--format", "csv", "--where", value).want(t, Good)
 		}
 		if len(values) == 0 {
 			t.Errorf("no value of %s", column)
@@ -172,10 +176,11 @@ func TestComplete_Runs(t *testing.T) {
 
 // Each word that is offered is one that the command takes.
 func TestComplete_OffersWhatIsTaken(t *testing.T) {
+	t.Parallel()
 	file := write(t, "small.yaml", small)
-	keys, _ := completed(t, "plan", "--set", "")
+	keys, _ := completed(t, bench, "plan", "--set", "")
 	for _, key := range keys {
-		values, _ := completed(t, "plan", "--set", key)
+		values, _ := completed(t, bench, "plan", "--set", key)
 		for _, value := range values {
 			r := bench(t, "plan", file, "--set", value)
 			if strings.Contains(r.errors, "unknown key") || strings.Contains(r.errors, "want ") {
@@ -186,6 +191,7 @@ func TestComplete_OffersWhatIsTaken(t *testing.T) {
 }
 
 func TestSchema_IsJSON(t *testing.T) {
+	t.Parallel()
 	var s struct {
 		Schema     string `json:"$schema"`
 		Properties map[string]any

@@ -8,13 +8,14 @@ import (
 
 // TestPlan_Detect: a pilot, simulated or given, says how many repetitions find a change.
 func TestPlan_Detect(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "small.yaml", small)
-	r := bench(t, "plan", file, "--detect", "5%").want(t, Good)
+	r := here.bench(t, "plan", file, "--detect", "5%").want(t, Good)
 	golden(t, "plan-detect.txt", r.out)
 	has(t, r.out, "30 simulated repetitions", "repetitions: planned 7, needed ", "exact: counts")
 
-	bench(t, "run", file, "--out", "pilot", "--set", "repetitions=12", "--set", "sweep=[{vary: nodes, over: [3]}]").want(t, Good)
+	here.bench(t, "run", file, "--out", "pilot", "--set", "repetitions=12", "--set", "sweep=[{vary: nodes, over: [3]}]").want(t, Good)
 	var d struct {
 		Tests   int      `json:"detect_tests"`
 		Pilot   string   `json:"detect_pilot"`
@@ -22,7 +23,7 @@ func TestPlan_Detect(t *testing.T) {
 		Without []string `json:"detect_not_in_pilot"`
 		Needs   []struct{ N, Pairs, Ranks int }
 	}
-	text := bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%", "--pilot", "pilot/small", "--metrics", "downtime_ms", "--json").
+	text := here.bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%", "--pilot", "pilot/small", "--metrics", "downtime_ms", "--json").
 		want(t, Good).out
 	if err := answer.Unmarshal([]byte(text), &d); err != nil || d.Pilot != "the run in pilot/small" {
 		t.Fatalf("%v: %s", err, text)
@@ -33,15 +34,15 @@ func TestPlan_Detect(t *testing.T) {
 	if len(d.Without) != 6 { // of 8 cells
 		t.Errorf("not in the pilot: %q", d.Without)
 	}
-	has(t, bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%").want(t, Good).out, "careful: a simulated pilot")
+	has(t, here.bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%").want(t, Good).out, "careful: a simulated pilot")
 	for _, c := range [][]string{
 		{"--detect", "5", "want a percentage"}, {"--detect", "0%", "want a percentage"},
 		{"--pilot", "pilot/small", "go with --detect"}, {"--detect", "5%", "--metrics", "waiting_ms", `no metric "waiting_ms"`},
 	} {
 		says := c[len(c)-1]
-		has(t, bench(t, append([]string{"plan", file}, c[:len(c)-1]...)...).want(t, Usage).errors, says)
+		has(t, here.bench(t, append([]string{"plan", file}, c[:len(c)-1]...)...).want(t, Usage).errors, says)
 	}
-	has(t, bench(t, "plan", file, "--detect", "5%", "--pilot", "nowhere").want(t, CouldNotRun).errors, "nowhere")
-	has(t, bench(t, "plan", write(t, "until.yaml", until), "--detect", "5%").want(t, Good).out, "30 simulated repetitions",
+	has(t, here.bench(t, "plan", file, "--detect", "5%", "--pilot", "nowhere").want(t, CouldNotRun).errors, "nowhere")
+	has(t, here.bench(t, "plan", write(t, "until.yaml", until), "--detect", "5%").want(t, Good).out, "30 simulated repetitions",
 		"planned 20")
 }

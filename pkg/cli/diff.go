@@ -32,7 +32,7 @@ A folder's trial is that of its trace if it kept one, and is simulated again
 otherwise. The code is 0 if all events are the same, down to what messages
 hold. Variables of processes are told where they differ, and decide nothing.
 
-` + exitHelp("diff", "0", "1", "2", "4", "130, 143"),
+` + answer.Explain("diff", "0", "1", "2", "4", "130, 143"),
 		Example: `  bench diff results/base results/new --trial 3
   bench diff bully bully,t_answer=9ms configs/quickstart.yaml --trial 3
   bench diff bully ring-list --nodes 5 --set network.loss=0.1

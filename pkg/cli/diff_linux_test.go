@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/diff"
@@ -13,21 +14,23 @@ import (
 // builds are this program, and one that sends VICTORY where this sends COORDINATOR.
 func builds(t *testing.T) (here, there string) {
 	t.Helper()
-	t.Setenv(asBench, "1")
-	here, err := os.Executable()
+	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	there = filepath.Join(t.TempDir(), "bench")
-	script := "#!/bin/sh\n" + here + ` "$@" | sed s/COORDINATOR/VICTORY/` + "\n"
-	if err := os.WriteFile(there, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
+	programs := newFolder(t)
+	for name, line := range map[string]string{"here": `exec "$0" "$@"`, "there": `"$0" "$@" | sed s/COORDINATOR/VICTORY/`} {
+		programs.put(t, name, "#!/bin/sh\nexport "+asBench+"=1\n"+strings.ReplaceAll(line, "$0", exe)+"\n")
+		if err := os.Chmod(programs.path(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return here, there
+	return programs.path("here"), programs.path("there")
 }
 
 // TestDiff_Builds: each program simulates the trial; what it says is compared.
 func TestDiff_Builds(t *testing.T) {
+	t.Parallel()
 	here, there := builds(t)
 	file := write(t, "small.yaml", small)
 	has(t, bench(t, "diff", here, here, file, "--trial", "1").want(t, Good).out,
@@ -51,6 +54,7 @@ func TestDiff_Builds(t *testing.T) {
 
 // TestDiff_Interrupted: what a program has started is not waited for once it was killed.
 func TestDiff_Interrupted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	script := write(t, "bench", "#!/bin/sh\n(sleep 6; touch "+dir+"/done) &\ntouch "+dir+"/begun\nwait\n")
 	if err := os.Chmod(script, 0o755); err != nil {

@@ -8,12 +8,14 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // TestDiff_Algorithms: the first message at which two algorithms part, in one world.
 func TestDiff_Algorithms(t *testing.T) {
+	t.Parallel()
 	file := write(t, "small.yaml", small)
 	r := bench(t, "diff", "bully", "ring-list", file, "--trial", "8", "--events", "2").want(t, Missed)
 	narrow(t, r.out)
@@ -46,6 +48,7 @@ func TestDiff_Algorithms(t *testing.T) {
 
 // TestDiff_Params: the draws are those of the trial; only the parameter differs.
 func TestDiff_Params(t *testing.T) {
+	t.Parallel()
 	r := bench(t, "diff", "bully", "bully,t_answer=90ms,est=[3,1,2]", "--nodes", "3").want(t, Missed)
 	has(t, r.out, "variables differ from event 1 on, p1 at 0s: A sets ", "t 26ms", "t 90ms")
 	has(t, bench(t, "diff", "bully", "election/bully,params.t_answer=26ms").want(t, Good).out,
@@ -54,6 +57,7 @@ func TestDiff_Params(t *testing.T) {
 
 // TestDiff_Set: a set of parameters stands for its values; those beside it come first.
 func TestDiff_Set(t *testing.T) {
+	t.Parallel()
 	values := "raft,check_quorum=true,heartbeat=100ms,pre_vote=true,pre_vote_lease=false,sticky=drop,t_election=1s," +
 		"t_election_spread=1s,tick=100ms"
 	has(t, bench(t, "diff", "raft,set=etcd", values).want(t, Good).out, "to the last\n")
@@ -63,6 +67,7 @@ func TestDiff_Set(t *testing.T) {
 
 // TestDiff_World: what follows from an algorithm's own time-outs is the same for both.
 func TestDiff_World(t *testing.T) {
+	t.Parallel()
 	r := bench(t, "diff", "bully", "bully,t_answer=90ms,t_coordinator=200ms", "--events", "3").want(t, Missed)
 	has(t, r.out, "they part at message", "election_ms")
 	if strings.Contains(r.out, "crashes") {
@@ -72,6 +77,7 @@ func TestDiff_World(t *testing.T) {
 
 // TestDiff_Folders: a trial is that of its trace, or is simulated again if it is what was recorded.
 func TestDiff_Folders(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	file := write(t, "small.yaml", small)
 	for _, keep := range []string{"all", "none"} {
@@ -93,7 +99,7 @@ func TestDiff_Folders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	attempts[0].Messages++
+	attempts[0].Set(metric.Messages.Of(attempts[0].Value(metric.Messages) + 1))
 	store, err := results.Create(root, runner.Header(e, nil), config)
 	if err == nil {
 		err = store.AppendGroup(attempts)
@@ -107,6 +113,7 @@ func TestDiff_Folders(t *testing.T) {
 }
 
 func TestDiff_Mistakes(t *testing.T) {
+	t.Parallel()
 	file := write(t, "small.yaml", small)
 	dir := t.TempDir()
 	self, err := os.Executable()

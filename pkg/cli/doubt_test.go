@@ -42,12 +42,12 @@ func doubted(t *testing.T, dir string, times float64) string {
 		h.Metrics = append(h.Metrics, metric.ClockError.Name)
 	}
 	for i := range trials {
-		for k, m := range trials[i].Metrics {
+		for _, m := range slices.Clone(trials[i].Metrics()) {
 			if metric.Named(m.Name).Unit == metric.Milliseconds {
-				trials[i].Metrics[k].Value *= times
+				trials[i].Set(metric.Value{Name: m.Name, Value: m.Value * times})
 			}
 		}
-		trials[i].Metrics = append(trials[i].Metrics, metric.ClockError.Of(1e6))
+		trials[i].Set(metric.ClockError.Of(1e6))
 	}
 	f, err := results.Create(t.TempDir(), h, config)
 	if err != nil {
@@ -68,6 +68,7 @@ func doubted(t *testing.T, dir string, times float64) string {
 // TestDoubt: a time that is smaller than what clocks can be wrong by is marked in every output of a
 // run, and nothing is marked where there is one clock.
 func TestDoubt(t *testing.T) {
+	t.Parallel()
 	file := write(t, "doubt.yaml", "name: doubt\nproblem: election\nalgorithms: [bully, ring-list]\nnodes: 3\n"+
 		"repetitions: 8\ntransport: sim\nnetwork: {latency: 3ms}\nsweep: [{vary: nodes, over: [3, 5]}]\nthresholds:\n"+
 		"- {metric: election_ms, max: 1ms}\n- {metric: election_ms, max: 1ms, over: operations, stat: median}\n")

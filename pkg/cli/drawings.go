@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/isolate"
+	"github.com/conclave-bench/conclave/internal/launch"
 	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -22,7 +23,7 @@ func recorded(path string) (*experiment.Experiment, string, error) { return repl
 // again runs trials of experiments again, those on real nodes on a host.
 func (s *streams) again(host string) replay.Again {
 	return func(e *experiment.Experiment, t *experiment.Trial) (*replay.Rerun, error) {
-		if err := checkHost(e, host); err != nil {
+		if err := launch.CheckHost(e, host); err != nil {
 			return nil, err
 		}
 		options, err := programs()

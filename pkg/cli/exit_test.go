@@ -84,6 +84,7 @@ func TestClassify(t *testing.T) {
 
 // A run of each kind ends with its code.
 func TestRun_ExitCodes(t *testing.T) {
+	t.Parallel()
 	const file = `
 name: e
 problem: mutex
@@ -145,8 +146,8 @@ func TestExitCodes_Readme(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := "| exit code | means |\n|---|---|\n"
-	for _, e := range exitCodes {
-		table += "| " + e.codes + " | " + e.means + " |\n"
+	for _, e := range answer.Codes {
+		table += "| " + e.Codes + " | " + e.Means + " |\n"
 	}
 	has(t, string(text), table)
 	has(t, bench(t, "compare", "--help").want(t, Good).out, "5 with --prove, something is neither\nproved")

@@ -2,12 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/explore/search"
+	"github.com/conclave-bench/conclave/internal/progress"
 )
 
 // costWords are the words of --maximise for what is asked most.
@@ -23,7 +20,7 @@ var costWords = []string{"downtime_ms", "messages", "bypass", "outage"}
 
 func (s *streams) exploreCommand() *cobra.Command {
 	var q search.Request
-	var progress string
+	var mode string
 	var exhaustive bool
 	c := &cobra.Command{
 		Use:   "explore ID",
@@ -46,14 +43,14 @@ experiment that fails if it does not cost exactly that.
 With --exhaustive it walks through every schedule of the smallest systems
 instead, up to equal states, and prints how many there are.
 
-` + exitHelp("explore", "0", "1", "2", "3", "130, 143"),
+` + answer.Explain("explore", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
   bench explore ring-list --faults all --rule highest --schedules 200
   bench explore naimi-trehel --maximise messages --schedules 300
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 	}
-	exploreFlags(c, &q, &progress, &exhaustive)
+	exploreFlags(c, &q, &mode, &exhaustive)
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench explore: %d algorithms, want one (\"bench list\" shows all)", len(args))
@@ -75,19 +72,19 @@ instead, up to equal states, and prints how many there are.
 			defer done()
 			return search.Exhaust(alg, busy)
 		}
-		if err := exploreWords(c, &q, progress); err != nil {
+		if err := exploreWords(c, &q, mode); err != nil {
 			return nil, err
 		}
 		ctx, stop := s.interruptible(context.Background())
 		defer stop()
-		p := s.exploreProgress(progress, &q)
-		defer p.close()
-		q.Progress = p.tell
+		p := s.progress().Search(mode, q.Schedules, q.Time)
+		defer p.Close()
+		q.Progress = p.Tell
 		return q.Answer(ctx, alg)
 	})
 }
 
-func exploreFlags(c *cobra.Command, q *search.Request, progress *string, exhaustive *bool) {
+func exploreFlags(c *cobra.Command, q *search.Request, mode *string, exhaustive *bool) {
 	flags := c.Flags()
 	flags.Uint64Var(&q.Schedules, "schedules", 0, "try `N` schedules (default: as many as --time allows)")
 	flags.DurationVar(&q.Time, "time", 0, "search for `D` (default: 1m, or until --schedules are tried)")
@@ -103,16 +100,16 @@ func exploreFlags(c *cobra.Command, q *search.Request, progress *string, exhaust
 		strings.Join(costWords, ", ")+", or any column of times or counts")
 	flags.IntVar(&q.Events, "events", 0, "with --maximise: at most `N` events, besides delays (default: any)")
 	flags.StringVar(&q.Out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
-	flags.StringVar(progress, "progress", "auto",
-		"show progress on standard error as `MODE`: "+strings.Join(progressModes, ", "))
+	flags.StringVar(mode, "progress", "auto",
+		"show progress on standard error as `MODE`: "+strings.Join(progress.Modes, ", "))
 	flags.BoolVar(exhaustive, "exhaustive", false, "walk through the smallest systems instead")
 	choices(c, "faults", search.FaultModes)
 	choices(c, "rule", explore.Rules())
-	choices(c, "progress", progressModes)
+	choices(c, "progress", progress.Modes)
 }
 
 // exploreWords refuses flags whose value is none of a few, or no number of anything.
-func exploreWords(c *cobra.Command, q *search.Request, progress string) error {
+func exploreWords(c *cobra.Command, q *search.Request, mode string) error {
 	flags := c.Flags()
 	switch {
 	case q.Schedules == 0 && flags.Changed("schedules"):
@@ -122,58 +119,10 @@ func exploreWords(c *cobra.Command, q *search.Request, progress string) error {
 	}
 	err := oneOf("faults", q.Faults, search.FaultModes)
 	if err == nil {
-		err = oneOf("progress", progress, progressModes)
+		err = oneOf("progress", mode, progress.Modes)
 	}
 	if err == nil && q.Rule != "" {
 		err = oneOf("rule", q.Rule, explore.Rules())
 	}
 	return err
-}
-
-// A searching tells how far a search is.
-type searching struct {
-	w        io.Writer
-	mode     string // plain, bar, json or none
-	of       uint64 // schedules; 0: until time is over
-	limit    time.Duration
-	reported time.Duration
-}
-
-func (s *streams) exploreProgress(mode string, q *search.Request) *searching {
-	p := &searching{w: s.err, mode: mode, of: q.Schedules, limit: q.Time}
-	if p.mode == "auto" {
-		p.mode = "plain"
-		if s.terminal() != nil {
-			p.mode = "bar"
-		}
-	}
-	return p
-}
-
-func (p *searching) tell(tried uint64, elapsed time.Duration) {
-	of := ""
-	switch {
-	case p.of > 0:
-		of = fmt.Sprintf(" of %d", p.of)
-	case p.limit > 0:
-		of = fmt.Sprintf(" in %s of %v", span(elapsed), p.limit)
-	}
-	line := fmt.Sprintf("%d schedules%s, %.0f per second", tried, of, search.PerSecond(tried, elapsed))
-	switch {
-	case p.mode == "json":
-		// A reader that went away is no reason to end a search.
-		_ = json.NewEncoder(p.w).Encode(map[string]any{"tried": tried, "planned": p.of,
-			"elapsed_s": elapsed.Seconds(), "schedules_per_second": search.PerSecond(tried, elapsed)})
-	case p.mode == "bar":
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-	case p.mode == "plain" && elapsed-p.reported >= pauseAfter(elapsed):
-		p.reported = elapsed
-		fmt.Fprintln(p.w, line)
-	}
-}
-
-func (p *searching) close() {
-	if p.mode == "bar" {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
 }

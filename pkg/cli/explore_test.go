@@ -13,6 +13,7 @@ import (
 
 // TestExplore_Finds: what is found is printed, saved, and repeated by bench run.
 func TestExplore_Finds(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "test-greedy", "--schedules", "500", "--out", path).want(t, Violated)
 	has(t, r.out, "schedule 1 breaks a promise", "p1 enters the critical section",
@@ -32,6 +33,7 @@ func TestExplore_Finds(t *testing.T) {
 }
 
 func TestExplore_JSON(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "test-greedy", "--time", "10s", "--out", path, "--json").want(t, Violated)
 	got, err := answer.Decode([]byte(r.out))
@@ -46,6 +48,7 @@ func TestExplore_JSON(t *testing.T) {
 
 // TestExplore_Nothing: that nothing was found is told with how much was tried.
 func TestExplore_Nothing(t *testing.T) {
+	t.Parallel()
 	r := bench(t, "explore", "test-greedy", "--schedules", "40", "--rule", "deadlock",
 		"--progress", "json").want(t, Good)
 	has(t, r.out, "mutex/test-greedy: no broken promise in 40 schedules (", " per second)")
@@ -55,6 +58,7 @@ func TestExplore_Nothing(t *testing.T) {
 
 // TestExplore_Panic: an algorithm that panics is broken: it could not be run, as in a run.
 func TestExplore_Panic(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "test-panic", "--schedules", "500", "--out", path).want(t, CouldNotRun)
 	has(t, r.out, "violation: mutex/test-panic: broken: ", "no such rule")
@@ -63,6 +67,7 @@ func TestExplore_Panic(t *testing.T) {
 
 // TestExplore_BeyondTheModel: what breaks there is a finding, and no error.
 func TestExplore_BeyondTheModel(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "naimi-trehel", "--faults", "all", "--rule", "mutual-exclusion", "--schedules", "500",
 		"--out", path).want(t, Good)
@@ -79,6 +84,7 @@ func TestExplore_BeyondTheModel(t *testing.T) {
 // TestExplore_Maximise: the costliest schedule is printed with what theory allows, and its file is an
 // experiment that costs exactly as much.
 func TestExplore_Maximise(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "worst.yaml")
 	args := []string{"explore", "naimi-trehel", "--maximise", "messages", "--faults", "none", "--nodes", "4",
 		"--schedules", "300", "--out"}
@@ -112,6 +118,7 @@ func TestExplore_Maximise(t *testing.T) {
 
 // TestExplore_Params: the algorithm is searched with them, and what is saved has them.
 func TestExplore_Params(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	bench(t, "explore", "test-everything", "--schedules", "50", "--params", "patience=7ms", "--out", path).
 		want(t, Violated)
@@ -123,6 +130,7 @@ func TestExplore_Params(t *testing.T) {
 }
 
 func TestExplore_Mistakes(t *testing.T) {
+	t.Parallel()
 	full := filepath.Join(t.TempDir(), "found.json")
 	for name, test := range map[string]struct{ args, says string }{
 		"no algorithm":     {"", "0 algorithms, want one"},
@@ -157,6 +165,7 @@ func TestExplore_Mistakes(t *testing.T) {
 
 // TestExplore_Exhaustive: the table of the smallest systems, and what breaks there.
 func TestExplore_Exhaustive(t *testing.T) {
+	t.Parallel()
 	r := bench(t, "explore", "test-greedy", "--exhaustive").want(t, Violated)
 	has(t, r.out, "n=2 requests=[2,2]", "broken",
 		"violation: mutex/test-greedy: p2 granted while p1 is inside")

@@ -14,13 +14,15 @@ import (
 // The program that writes stores gets the tables of the run, and what it says is told. What it
 // writes is for cmd/conclave-store/check to read.
 func TestExport_Store(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the program here is a script of a shell")
 	}
 	dir, programs, out := smallRun(t), t.TempDir(), t.TempDir()
-	t.Setenv("PATH", programs)
+	here := newFolder(t)
+	here.env = []string{"PATH=" + programs}
 	args := []string{"export", dir, "--format", "parquet", "--out", filepath.Join(out, "new")}
-	has(t, bench(t, args...).want(t, CouldNotRun).errors, "conclave-store, which writes these formats, is not "+
+	has(t, here.bench(t, args...).want(t, CouldNotRun).errors, "conclave-store, which writes these formats, is not "+
 		"installed: go install github.com/conclave-bench/conclave/cmd/conclave-store@latest")
 
 	script := filepath.Join(programs, export.StoreProgram)
@@ -34,7 +36,7 @@ func TestExport_Store(t *testing.T) {
 	program("read -r line; printf %s \"$line\" >" + asked + "\n")
 	for _, store := range export.Stores() {
 		to := filepath.Join(out, store.Name)
-		has(t, bench(t, "export", dir, "--format", store.Name, "--out", to).want(t, Good).errors, "bench: wrote "+to)
+		has(t, here.bench(t, "export", dir, "--format", store.Name, "--out", to).want(t, Good).errors, "bench: wrote "+to)
 		text, err := os.ReadFile(asked)
 		if err != nil {
 			t.Fatal(err)
@@ -54,9 +56,9 @@ func TestExport_Store(t *testing.T) {
 		}
 	}
 	program("echo 'conclave-store: the disk is full' >&2; exit 1\n")
-	has(t, bench(t, args...).want(t, CouldNotRun).errors, "bench: export: conclave-store: the disk is full")
+	has(t, here.bench(t, args...).want(t, CouldNotRun).errors, "bench: export: conclave-store: the disk is full")
 	program("exit 1\n")
-	has(t, bench(t, args...).want(t, CouldNotRun).errors, script+": exit status 1")
+	has(t, here.bench(t, args...).want(t, CouldNotRun).errors, script+": exit status 1")
 }
 
 func TestExport_StoreMistakes(t *testing.T) {

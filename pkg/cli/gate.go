@@ -11,7 +11,7 @@ import (
 )
 
 func (s *streams) gateCommand() *cobra.Command {
-	q := gate.Request{Say: s.say, Meaning: func(code int) string { return meaning("gate", code) }}
+	q := gate.Request{Say: s.say, Meaning: func(code int) string { return answer.Meaning("gate", code) }}
 	c := &cobra.Command{
 		Use:   "gate --base REF FILE...",
 		Short: "Compare the working tree with its base; for pull requests",
@@ -32,7 +32,7 @@ DIR always gets ` + gate.Markdown + `, for a comment on the pull request, and
 they say so first. DIR keeps both builds and their runs, and the commands that
 reproduce what broke name them.
 
-` + exitHelp("gate", "0", "1", "2", "3", "4", "5", "130, 143"),
+` + answer.Explain("gate", "0", "1", "2", "3", "4", "5", "130, 143"),
 		Example: `  bench gate --base origin/main configs/ci.yaml
   bench gate --base HEAD~1 configs/ci.yaml configs/quickstart.yaml --turns 6
   bench gate --base main experiment.yaml --package . --threshold 1%`,

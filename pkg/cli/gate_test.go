@@ -2,11 +2,11 @@ package cli
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/internal/slowtest"
 )
@@ -29,20 +29,21 @@ const (
 )
 
 // gated is what a gate has written for people and for programs.
-func gated(t *testing.T) (markdown, junit string) {
+func (f *folder) gated(t *testing.T) (markdown, junit string) {
 	t.Helper()
-	return string(must(os.ReadFile("gate/comparison.md"))), string(must(os.ReadFile("gate/junit.xml")))
+	return f.read(t, "gate/comparison.md"), f.read(t, "gate/junit.xml")
 }
 
 // TestGate: a branch is compared with the commit at which it left, not with what others did meanwhile,
 // and what nobody has committed is part of it.
 func TestGate(t *testing.T) {
-	commitsIn(t, plain, half)
-	put(t, "elects.yaml", []byte(elects))
-	put(t, "same.yaml", []byte(elects+"scenario: {kind: cold-start}\n")) // nobody waits for an answer
-	git(t, "checkout", "--quiet", "c0")
-	command(t, later)
-	r := bench(t, "gate", "--base", "main", "same.yaml", "elects.yaml").want(t, Missed)
+	t.Parallel()
+	here := commitsIn(t, plain, half)
+	here.put(t, "elects.yaml", elects)
+	here.put(t, "same.yaml", elects+"scenario: {kind: cold-start}\n") // nobody waits for an answer
+	here.git(t, "checkout", "--quiet", "c0")
+	here.program(t, later)
+	r := here.bench(t, "gate", "--base", "main", "same.yaml", "elects.yaml").want(t, Missed)
 	narrow(t, r.out)
 	narrow(t, r.errors)
 	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\nfails: ", "\n\nelects.yaml\nbase  gate/base/elects/", "; fails: 3\n",
@@ -51,34 +52,33 @@ func TestGate(t *testing.T) {
 	if first, _, _ := strings.Cut(r.out, "\n\nelects.yaml\n"); !strings.Contains(first, "\nfails: elects.yaml: bully: election_ms: ") {
 		t.Errorf("it does not say first what fails:\n%s", r.out)
 	}
-	markdown, junit := gated(t)
+	markdown, junit := here.gated(t)
 	has(t, markdown, "## Conclave: something is worse", "\n## elects.yaml\n\n### Conclave: ", "- **fails**: elects.yaml: bully: election\\_ms: ")
 	has(t, junit, `classname="elects.yaml.election_ms"`, `type="Regression"`)
 	if strings.Index(markdown, "\n## elects.yaml\n") > strings.Index(markdown, "\n## same.yaml\n") {
 		t.Errorf("what fails is not first in\n%s", markdown)
 	}
-	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	here.clean(t)
 
-	git(t, "commit", "--quiet", "--all", "--message", "slower")
-	r = bench(t, "gate", "--base", "main", "elects.yaml", "--fail-if", "messages > 10%").want(t, Good)
+	here.git(t, "commit", "--quiet", "--all", "--message", "slower")
+	r = here.bench(t, "gate", "--base", "main", "elects.yaml", "--fail-if", "messages > 10%").want(t, Good)
 	has(t, r.out, " slower\n\nelects.yaml\n", "nothing is worse\n")
-	if markdown, _ = gated(t); !strings.HasPrefix(markdown, "## Conclave: nothing is worse\n") {
+	if markdown, _ = here.gated(t); !strings.HasPrefix(markdown, "## Conclave: nothing is worse\n") {
 		t.Errorf("the comparison is\n%s", markdown)
 	}
 }
 
 // TestGate_Broken: whatever is wrong with head is said first, with a command that shows it.
 func TestGate_Broken(t *testing.T) {
-	commitsIn(t, plain, breaks)
-	put(t, "locks.yaml", []byte(locks))
-	put(t, "elects.yaml", []byte(elects))
+	t.Parallel()
+	here := commitsIn(t, plain, breaks)
+	here.put(t, "locks.yaml", locks)
+	here.put(t, "elects.yaml", elects)
 	// What one experiment cannot show, the next one does: no elector has turns.
-	r := bench(t, "gate", "--base", "c0", "elects.yaml", "locks.yaml", "--out", "kept").want(t, CouldNotRun)
+	r := here.bench(t, "gate", "--base", "c0", "elects.yaml", "locks.yaml", "--out", "kept").want(t, CouldNotRun)
 	has(t, r.out, "could not run: elects.yaml: head (", "violation: locks.yaml: ", filepath.Join("kept", "bench-head")+" replay ")
-	r = bench(t, "gate", "--base", "c0", "locks.yaml").want(t, Violated)
-	markdown, junit := gated(t)
+	r = here.bench(t, "gate", "--base", "c0", "locks.yaml").want(t, Violated)
+	markdown, junit := here.gated(t)
 	const says = "violation: locks.yaml: mutex/test-turns: "
 	first, _, found := strings.Cut(r.out, "\n\nlocks.yaml\n")
 	if !found || !strings.Contains(first, says) {
@@ -89,15 +89,15 @@ func TestGate_Broken(t *testing.T) {
 	has(t, junit, `<failure message="mutex/test-turns: `, `type="violation"`)
 	_, hint, _ := strings.Cut(first, "reproduce: ")
 	args := strings.Fields(hint)[:5]
-	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+	out, err := here.command(here.path(args[0]), args[1:]...).CombinedOutput()
 	if err != nil && !strings.Contains(string(out), "violation") {
 		t.Errorf("%v: %v\n%s", args, err, out)
 	}
 	has(t, string(out), "violation", "test-turns")
 
-	command(t, half)
-	r = bench(t, "gate", "--base", "c0", "locks.yaml").want(t, CouldNotRun)
-	markdown, junit = gated(t)
+	here.program(t, half)
+	r = here.bench(t, "gate", "--base", "c0", "locks.yaml").want(t, CouldNotRun)
+	markdown, junit = here.gated(t)
 	has(t, r.out, "could not run: ./cmd/bench: head (", "it does not build: cmd/bench/main.go:15:")
 	has(t, markdown, "## Conclave: could not run\n", "- **could not run**: ./cmd/bench: head (")
 	has(t, junit, `errors="1"`, "it does not build")
@@ -105,21 +105,23 @@ func TestGate_Broken(t *testing.T) {
 
 // TestGate_Base: what is wrong with the base keeps nobody from seeing what is wrong with head.
 func TestGate_Base(t *testing.T) {
-	commitsIn(t, half, onRun("os.Exit(7)"), breaks)
-	put(t, "locks.yaml", []byte(locks))
+	t.Parallel()
+	here := commitsIn(t, half, onRun("os.Exit(7)"), breaks)
+	here.put(t, "locks.yaml", locks)
 	for base, says := range map[string]string{
-		"c0": "could not run: ./cmd/bench: base (" + git(t, "rev-parse", "--short=12", "c0") + " commit 0): it does not build: ",
-		"c1": "could not run: locks.yaml: base (" + git(t, "rev-parse", "--short=12", "c1") + " commit 1) does not run it: ",
+		"c0": "could not run: ./cmd/bench: base (" + here.git(t, "rev-parse", "--short=12", "c0") + " commit 0): it does not build: ",
+		"c1": "could not run: locks.yaml: base (" + here.git(t, "rev-parse", "--short=12", "c1") + " commit 1) does not run it: ",
 	} {
-		r := bench(t, "gate", "--base", base, "locks.yaml").want(t, CouldNotRun)
+		r := here.bench(t, "gate", "--base", base, "locks.yaml").want(t, CouldNotRun)
 		has(t, r.out, says, "violation: locks.yaml: mutex/test-turns: ")
-		_, junit := gated(t)
+		_, junit := here.gated(t)
 		has(t, junit, `failures="`, `type="violation"`, `type="could not run"`)
 	}
 }
 
 // TestGate_Turns: experiments on real processes go to and fro, with a seed for each turn.
 func TestGate_Turns(t *testing.T) {
+	t.Parallel()
 	turns := `func() string {
 	switch {
 	case os.Args[1] == "plan":
@@ -130,10 +132,10 @@ func TestGate_Turns(t *testing.T) {
 	}
 	return out
 }()`
-	commitsIn(t, turns, turns)
-	put(t, "elects.yaml", []byte(elects+"seed: 5\n"))
-	r := bench(t, "gate", "--base", "c0", "elects.yaml", "--turns", "3").want(t, Good)
-	order := strings.ReplaceAll(string(must(os.ReadFile("order"))), string(filepath.Separator), "/")
+	here := commitsIn(t, turns, turns)
+	here.put(t, "elects.yaml", elects+"seed: 5\n")
+	r := here.bench(t, "gate", "--base", "c0", "elects.yaml", "--turns", "3").want(t, Good)
+	order := strings.ReplaceAll(here.read(t, "order"), string(filepath.Separator), "/")
 	const want = "gate/base --set seed=5\ngate/head --set seed=5\ngate/head --set seed=6\ngate/base --set seed=6\n" +
 		"gate/base --set seed=7\ngate/head --set seed=7\n"
 	if order != want {
@@ -144,9 +146,10 @@ func TestGate_Turns(t *testing.T) {
 }
 
 func TestGate_Mistakes(t *testing.T) {
-	commitsIn(t, plain, plain)
-	put(t, "elects.yaml", []byte(elects))
-	put(t, "wrong.yaml", []byte(elects+"repetition: 3\n"))
+	t.Parallel()
+	here := commitsIn(t, plain, plain)
+	here.put(t, "elects.yaml", elects)
+	here.put(t, "wrong.yaml", elects+"repetition: 3\n")
 	for name, test := range map[string]struct {
 		args string
 		code int
@@ -164,14 +167,14 @@ func TestGate_Mistakes(t *testing.T) {
 		"no such metric": {"--base c0 elects.yaml --metrics messagse", Usage, `did you mean "messages"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := bench(t, append([]string{"gate"}, strings.Fields(test.args)...)...).want(t, test.code)
+			r := here.bench(t, append([]string{"gate"}, strings.Fields(test.args)...)...).want(t, test.code)
 			has(t, r.out+r.errors, test.says)
 			if strings.HasPrefix(test.args, "--base c") && name != "no FILE" && name != "turns" { // it was understood
-				markdown, junit := gated(t)
-				has(t, markdown, "## Conclave: "+meaning("gate", test.code)+"\n")
+				markdown, junit := here.gated(t)
+				has(t, markdown, "## Conclave: "+answer.Meaning("gate", test.code)+"\n")
 				has(t, junit, `errors="1"`)
 			}
-			if err := os.RemoveAll("gate"); err != nil {
+			if err := os.RemoveAll(here.path("gate")); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -181,41 +184,43 @@ func TestGate_Mistakes(t *testing.T) {
 // TestGate_Before: an algorithm that head adds does not keep the others from being compared, and an
 // experiment that it adds is judged by itself.
 func TestGate_Before(t *testing.T) {
-	commitsIn(t, `func() string {
+	t.Parallel()
+	here := commitsIn(t, `func() string {
 	if text, _ := os.ReadFile(os.Args[2]); strings.Contains(string(text), "ring-list") {
 		os.Stderr.WriteString("bench: no such algorithm\n")
 		os.Exit(2)
 	}
 	return out
 }()`)
-	put(t, "elects.yaml", []byte(elects))
-	git(t, "add", "elects.yaml")
-	git(t, "commit", "--quiet", "--message", "elects")
-	command(t, plain)
-	put(t, "elects.yaml", []byte(strings.Replace(elects, "bully", "bully, ring-list", 1)))
-	put(t, "fresh.yaml", []byte(strings.Replace(elects, "bully", "ring-list", 1)))
-	r := bench(t, "gate", "--base", "HEAD", "elects.yaml", "fresh.yaml").want(t, Good)
+	here.put(t, "elects.yaml", elects)
+	here.git(t, "add", "elects.yaml")
+	here.git(t, "commit", "--quiet", "--message", "elects")
+	here.program(t, plain)
+	here.put(t, "elects.yaml", strings.Replace(elects, "bully", "bully, ring-list", 1))
+	here.put(t, "fresh.yaml", strings.Replace(elects, "bully", "ring-list", 1))
+	r := here.bench(t, "gate", "--base", "HEAD", "elects.yaml", "fresh.yaml").want(t, Good)
 	narrow(t, r.out)
 	const ran, alone = " elects) runs the file that it has, for it cannot run that of head: no such algorithm",
 		" elects) does not have this file, and cannot run it as head has it: there is nothing to compare"
 	text := strings.Join(strings.Fields(r.out), " ")
 	has(t, text, "note: elects.yaml: base (", ran, "note: fresh.yaml: base (", alone, "nothing is worse")
-	markdown, junit := gated(t)
+	markdown, junit := here.gated(t)
 	has(t, markdown, "> elects.yaml: base (", ran, alone, "\n## elects.yaml\n")
 	has(t, junit, ran, alone)
-	command(t, breaks)
-	put(t, "locks.yaml", []byte(locks+"# ring-list\n"))
-	bench(t, "gate", "--base", "HEAD", "locks.yaml").want(t, Violated)
+	here.program(t, breaks)
+	here.put(t, "locks.yaml", locks+"# ring-list\n")
+	here.bench(t, "gate", "--base", "HEAD", "locks.yaml").want(t, Violated)
 }
 
 // TestGate_Shallow: what a workflow checks out unless it asks for more.
 func TestGate_Shallow(t *testing.T) {
-	commitsIn(t, plain, plain)
-	git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.ToSlash(git(t, "rev-parse", "--show-toplevel")), "shallow")
-	t.Chdir("shallow")
-	put(t, "elects.yaml", []byte(elects))
-	r := bench(t, "gate", "--base", "origin/topic", "elects.yaml").want(t, Usage)
-	markdown, _ := gated(t)
+	t.Parallel()
+	here := commitsIn(t, plain, plain)
+	here.git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.ToSlash(here.dir), "shallow")
+	here = here.in("shallow")
+	here.put(t, "elects.yaml", elects)
+	r := here.bench(t, "gate", "--base", "origin/topic", "elects.yaml").want(t, Usage)
+	markdown, _ := here.gated(t)
 	for _, text := range []string{strings.Join(strings.Fields(r.out), " "), markdown} {
 		has(t, text, `is a shallow clone: git fetch --unshallow`, "fetch-depth: 0", `DEPTH: "0"`)
 	}
@@ -223,48 +228,45 @@ func TestGate_Shallow(t *testing.T) {
 
 // TestNewModule: what bench new module writes builds, runs, and is gated, by a command that need not know it.
 func TestNewModule(t *testing.T) {
+	t.Parallel()
 	slowtest.Skip(t, "it builds commands with Conclave in them")
 	clone, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	commitsIn(t)
+	here := commitsIn(t)
 	if spaced := filepath.Join(t.TempDir(), "my clone"); os.Symlink(clone, spaced) == nil {
 		clone = spaced
 	}
 	for _, path := range []string{"", "example.com/own own", "Example.com", "/own", "example.com/"} {
-		r := bench(t, append([]string{"new", "module"}, strings.Fields(path)...)...).want(t, Usage)
+		r := here.bench(t, append([]string{"new", "module"}, strings.Fields(path)...)...).want(t, Usage)
 		has(t, r.errors, "want one module path, as example.com/own")
 	}
-	r := bench(t, "new", "module", "example.com/mine", "--conclave", clone).want(t, Good)
+	r := here.bench(t, "new", "module", "example.com/mine", "--conclave", clone).want(t, Good)
 	has(t, r.errors, "wrote mine/main.go", "wrote mine/.github/workflows/gate.yml", "wrote mine/go.mod")
-	t.Chdir("mine")
-	if out, err := exec.Command("go", "mod", "tidy").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	git(t, "add", "--all")
-	git(t, "commit", "--quiet", "--message", "base")
+	here = here.in("mine")
+	here.does(t, "go", "mod", "tidy")
+	here.git(t, "add", "--all")
+	here.git(t, "commit", "--quiet", "--message", "base")
 	args := []string{"gate", "--base", "HEAD", "--package", ".", "experiment.yaml"}
-	text := string(must(os.ReadFile("main.go")))
-	put(t, "main.go", []byte(text+"// more\n"))
-	bench(t, args...).want(t, Good)
+	text := here.read(t, "main.go")
+	here.put(t, "main.go", text+"// more\n")
+	here.bench(t, args...).want(t, Good)
 	// It names itself, and its own version, in what it says.
 	head := "." + string(filepath.Separator) + filepath.Join("gate", "bench-head")
 	for command, says := range map[string]string{
 		"init first.yaml": "run it with: " + head + " run first.yaml", "version": "conclave (devel)\nexample.com/mine (devel), commit ",
 		"run experiment.yaml": "example.com/mine (devel), commit ",
 	} {
-		out, err := exec.Command(head, strings.Fields(command)...).CombinedOutput()
+		out, err := here.command(here.path(head), strings.Fields(command)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
 		}
 		has(t, string(out), says)
 	}
-	has(t, string(must(os.ReadFile("results/first/latest/manifest.json"))), `"version": "(devel)"`,
+	has(t, here.read(t, "results/first/latest/manifest.json"), `"version": "(devel)"`,
 		`"own_module": "example.com/mine (devel)"`)
-	put(t, "main.go", []byte(text+"more\n"))
-	has(t, bench(t, args...).want(t, CouldNotRun).out, "it does not build: ")
-	if out, err := exec.Command("go", "build", "-o", os.DevNull, program.Core+"/cmd/bench").CombinedOutput(); err != nil {
-		t.Errorf("Conclave's own command does not build in the module: %v\n%s", err, out)
-	}
+	here.put(t, "main.go", text+"more\n")
+	has(t, here.bench(t, args...).want(t, CouldNotRun).out, "it does not build: ")
+	here.does(t, "go", "build", "-o", os.DevNull, program.Core+"/cmd/bench") // in the module
 }

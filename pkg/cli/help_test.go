@@ -12,6 +12,7 @@ import (
 
 // TestHelp_FitsTheTerminal: no help text is wider than a terminal.
 func TestHelp_FitsTheTerminal(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	root := newStreams(nil, &out, &out, nil).root(nil)
 	for todo := []*cobra.Command{root}; len(todo) > 0; todo = todo[1:] {
@@ -30,6 +31,7 @@ func TestHelp_FitsTheTerminal(t *testing.T) {
 
 // TestCompletion_Bash: what is missing is told where the script is asked for.
 func TestCompletion_Bash(t *testing.T) {
+	t.Parallel()
 	has(t, bench(t, "completion", "bash", "--help").want(t, Good).out, "_get_comp_words_by_ref",
 		"source /usr/share/bash-completion/bash_completion")
 }

@@ -17,42 +17,43 @@ import (
 // TestHistory: what is added is analyzed against the repository's line of commits, blessed, drawn and
 // traced to its cause.
 func TestHistory(t *testing.T) {
-	commitsIn(t, plain, plain, renamed, renamed)
-	put(t, "small.yaml", []byte(small))
+	t.Parallel()
+	here := commitsIn(t, plain, plain, renamed, renamed)
+	here.put(t, "small.yaml", small)
 	add := func(commit string, set ...string) string {
 		t.Helper()
 		args := []string{"run", "small.yaml", "--out", "out-" + commit, "--quiet", "--progress", "none"}
-		bench(t, append(args, set...)...).want(t, Good)
-		return bench(t, "history", "add", latest(t, "out-"+commit, "small"), "--commit", commit).want(t,
+		here.bench(t, append(args, set...)...).want(t, Good)
+		return here.bench(t, "history", "add", here.latest(t, "out-"+commit, "small"), "--commit", commit).want(t,
 			Good).out
 	}
-	has(t, add("c0"), "history: small, 8 cells, of "+git(t, "rev-parse", "--short=12", "c0")+" commit 0\n")
+	has(t, add("c0"), "history: small, 8 cells, of "+here.git(t, "rev-parse", "--short=12", "c0")+" commit 0\n")
 	add("c1")
-	r := bench(t, "history", "analyze").want(t, Good)
+	r := here.bench(t, "history", "analyze").want(t, Good)
 	has(t, r.out, "2 runs of 2 commits; 48 exact series, 0 noisy\n\nnothing changed\n")
 	add("c2", "--set", "detector.delay=25ms")
-	r = bench(t, "history", "analyze").want(t, Missed)
+	r = here.bench(t, "history", "analyze").want(t, Missed)
 	narrow(t, r.out)
-	has(t, r.out, git(t, "rev-parse", "--short=12", "c2")+" commit 2\n",
+	has(t, r.out, here.git(t, "rev-parse", "--short=12", "c2")+" commit 2\n",
 		"changed, worse: small: bully nodes=3 loss=0: downtime_ms 38 -> 53 (+39.47%),", "the experiment is another, too: it may be the cause\n",
 		"8 changes for the worse that nobody has blessed")
-	has(t, bench(t, "history", "analyze", "--where", "label=ring", "--where", "nodes=3").want(t, Missed).out,
+	has(t, here.bench(t, "history", "analyze", "--where", "label=ring", "--where", "nodes=3").want(t, Missed).out,
 		"2 changes for the worse that nobody has blessed")
-	has(t, bench(t, "history", "analyze", "--since", "c2").want(t, Good).out, "nothing changed")
-	has(t, bench(t, "history", "analyze", "--at", "c1").want(t, Good).out, "nothing changed",
+	has(t, here.bench(t, "history", "analyze", "--since", "c2").want(t, Good).out, "nothing changed")
+	has(t, here.bench(t, "history", "analyze", "--at", "c1").want(t, Good).out, "nothing changed",
 		"note: 1 run is of commits that are not on this line: left out")
 
-	r = bench(t, "history", "analyze", "--cause", "--where", "nodes=3", "--where", "label=bully", "--where",
+	r = here.bench(t, "history", "analyze", "--cause", "--where", "nodes=3", "--where", "label=bully", "--where",
 		"loss=0").want(t, Missed)
 	has(t, r.out, "the first commit that changed trial 1 of small:\n", "p2 sends COORDINATOR to p1",
 		"p2 sends VICTORY to p1")
-	has(t, bench(t, "history", "analyze", "--format", "markdown").want(t, Missed).out,
+	has(t, here.bench(t, "history", "analyze", "--format", "markdown").want(t, Missed).out,
 		"## 8 changes for the worse in 3 runs\n",
 		"<summary>all 8</summary>")
 
-	bench(t, "history", "bless", "c2", "--where", "label=bully", "--reason", "slower links").want(t, Good)
+	here.bench(t, "history", "bless", "c2", "--where", "label=bully", "--reason", "slower links").want(t, Good)
 	var got trends
-	r = bench(t, "history", "analyze", "--format", "json").want(t, Missed)
+	r = here.bench(t, "history", "analyze", "--format", "json").want(t, Missed)
 	if err := answer.Unmarshal([]byte(r.out), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -61,42 +62,39 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d runs, %d findings, %d bad, %d series", got.Runs, len(got.Findings), got.Bad,
 			len(got.Series))
 	}
-	bench(t, "history", "bless", "c2", "--reason", "slower links").want(t, Good)
-	has(t, bench(t, "history", "analyze").want(t, Good).out, "blessed: slower links")
+	here.bench(t, "history", "bless", "c2", "--reason", "slower links").want(t, Good)
+	has(t, here.bench(t, "history", "analyze").want(t, Good).out, "blessed: slower links")
 
-	bench(t, "history", "report").want(t, Good)
-	page, err := os.ReadFile("trends.html")
-	if err != nil || !strings.Contains(string(page), "blessed: slower links") {
-		t.Errorf("the page: %v", err)
-	}
-	has(t, bench(t, "history", "roc").want(t, CouldNotRun).errors, "no noisy series has 20 values or more")
+	here.bench(t, "history", "report").want(t, Good)
+	has(t, here.read(t, "trends.html"), "blessed: slower links")
+	has(t, here.bench(t, "history", "roc").want(t, CouldNotRun).errors, "no noisy series has 20 values or more")
 }
 
 // TestHistory_Backfill: what a history lacks is run with the program of each commit, once.
 func TestHistory_Backfill(t *testing.T) {
-	commitsIn(t, plain, plain, half, plain)
-	put(t, "small.yaml", []byte(small))
+	t.Parallel()
+	here := commitsIn(t, plain, plain, half, plain)
+	here.put(t, "small.yaml", small)
 	const store = "git:refs/notes/conclave"
-	r := bench(t, "history", "backfill", "c0..c1", "small.yaml", "--store", store).want(t, Good)
+	r := here.bench(t, "history", "backfill", "c0..c1", "small.yaml", "--store", store).want(t, Good)
 	has(t, r.out, "1 run of small added, 0 were there, 0 skipped")
-	r = bench(t, "history", "backfill", "c0..", "small.yaml", "--store", store).want(t, Incomplete)
+	r = here.bench(t, "history", "backfill", "c0..", "small.yaml", "--store", store).want(t, Incomplete)
 	has(t, r.out, "1 run of small added, 1 were there, 1 skipped")
 	has(t, r.errors, "bench:   skipped: it does not build: ", " commit 3\n")
-	has(t, bench(t, "history", "analyze", "--store", store).want(t, Good).out, "2 runs of 2 commits",
+	has(t, here.bench(t, "history", "analyze", "--store", store).want(t, Good).out, "2 runs of 2 commits",
 		"nothing changed")
-	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	if text := git(t, "status", "--porcelain"); text != "?? small.yaml" {
+	here.clean(t)
+	if text := here.git(t, "status", "--porcelain"); text != "?? small.yaml" {
 		t.Errorf("the working tree: %s", text)
 	}
 }
 
 func TestHistory_Mistakes(t *testing.T) {
-	commitsIn(t, plain)
-	put(t, "small.yaml", []byte(small))
-	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
-	run := latest(t, "out", "small")
+	t.Parallel()
+	here := commitsIn(t, plain)
+	here.put(t, "small.yaml", small)
+	here.bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	run := here.latest(t, "out", "small")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -119,74 +117,76 @@ func TestHistory_Mistakes(t *testing.T) {
 		{[]string{"backfill", "c0..c0", "small.yaml"}, "no commit is in c0..c0"},
 		{[]string{"roc", "--alarms", "-1"}, "--alarms -1"},
 	} {
-		r := bench(t, append([]string{"history"}, c.args...)...)
+		r := here.bench(t, append([]string{"history"}, c.args...)...)
 		if r.code != Usage && r.code != CouldNotRun || !strings.Contains(flat(r.errors), c.want) {
 			t.Errorf("%v: %d %s; want %s", c.args, r.code, r.errors, c.want)
 		}
 	}
-	bench(t, "history", "add", run, "--commit", "c0").want(t, Good)
-	has(t, flat(bench(t, "history", "add", run, "--commit", strings.Repeat("a", 40)).want(t, Good).out),
+	here.bench(t, "history", "add", run, "--commit", "c0").want(t, Good)
+	has(t, flat(here.bench(t, "history", "add", run, "--commit", strings.Repeat("a", 40)).want(t, Good).out),
 		"small, 8 cells")
-	has(t, flat(bench(t, "history", "analyze", "--since", strings.Repeat("b", 40)).want(t, Usage).errors),
+	has(t, flat(here.bench(t, "history", "analyze", "--since", strings.Repeat("b", 40)).want(t, Usage).errors),
 		"is not of the history that is looked at")
 }
 
 // TestHistory_Where: --where finds what that of bench compare finds, and is the same mistake where it finds
 // nothing. An example of the help blesses what it names.
 func TestHistory_Where(t *testing.T) {
-	commitsIn(t, plain, plain)
-	put(t, "small.yaml", []byte(small))
+	t.Parallel()
+	here := commitsIn(t, plain, plain)
+	here.put(t, "small.yaml", small)
 	var runs []string
 	for i, delay := range []string{"5ms", "25ms"} {
 		out := fmt.Sprint("out", i)
-		bench(t, "run", "small.yaml", "--out", out, "--quiet", "--progress", "none", "--set",
+		here.bench(t, "run", "small.yaml", "--out", out, "--quiet", "--progress", "none", "--set",
 			"detector.delay="+delay).want(t, Good)
-		runs = append(runs, latest(t, out, "small"))
-		bench(t, "history", "add", runs[i], "--commit", fmt.Sprint("c", i)).want(t, Good)
+		runs = append(runs, here.latest(t, out, "small"))
+		here.bench(t, "history", "add", runs[i], "--commit", fmt.Sprint("c", i)).want(t, Good)
 	}
 	for where, found := range map[string]bool{"label=bully": true, "algorithm=bully": true, "nodes=3.0": true,
 		"algorithm=election/bully": true, "nodes=99": false, "algorithm=nobody": false, "nosuch=1": false} {
-		a := bench(t, "history", "analyze", "--where", where)
-		b := bench(t, "compare", runs[0], runs[1], "--where", where)
+		a := here.bench(t, "history", "analyze", "--where", where)
+		b := here.bench(t, "compare", runs[0], runs[1], "--where", where)
 		if found && (a.code != Missed || b.code != Missed) || !found && (a.code != Usage || b.code != Usage) {
 			t.Errorf("--where %s: history analyze %d, compare %d: %s", where, a.code, b.code, a.errors)
 		}
 	}
-	has(t, flat(bench(t, "history", "analyze", "--where", "nosuch=1").want(t, Usage).errors),
+	has(t, flat(here.bench(t, "history", "analyze", "--where", "nosuch=1").want(t, Usage).errors),
 		`--where: unknown column "nosuch" (has: problem, algorithm, `)
-	has(t, flat(bench(t, "history", "bless", "c1", "--where", "nosuch=1", "--reason", "x").want(t,
+	has(t, flat(here.bench(t, "history", "bless", "c1", "--where", "nosuch=1", "--reason", "x").want(t,
 		Usage).errors), `unknown column "nosuch"`)
-	has(t, flat(bench(t, "history", "report", "--where", "label=raft").want(t, Usage).errors),
+	has(t, flat(here.bench(t, "history", "report", "--where", "label=raft").want(t, Usage).errors),
 		`unknown value of label "raft" (has: bully, ring)`)
-	has(t, bench(t, "history", "analyze", "--where", "transport=nats").want(t, Good).out,
+	has(t, here.bench(t, "history", "analyze", "--where", "transport=nats").want(t, Good).out,
 		"no cell has transport=nats")
-	has(t, bench(t, "compare", runs[0], runs[1], "--where", "transport=nats").want(t, Good).out,
+	has(t, here.bench(t, "compare", runs[0], runs[1], "--where", "transport=nats").want(t, Good).out,
 		"no cell has transport=nats")
 	for _, format := range []string{"csv", "json", "markdown", "latex", "junit", "gobench", "github", "bmf", "hgrm",
 		"pgfplots"} {
-		has(t, bench(t, "export", runs[0], "--format", format, "--where", "transport=nats").want(t, Good).errors,
+		has(t, here.bench(t, "export", runs[0], "--format", format, "--where", "transport=nats").want(t, Good).errors,
 			"no cell has transport=nats")
-		bench(t, "export", runs[0], "--format", format, "--where", "label=raft").want(t, Usage)
+		here.bench(t, "export", runs[0], "--format", format, "--where", "label=raft").want(t, Usage)
 	}
-	has(t, bench(t, "report", runs[0], "--figures", "f", "--where", "transport=nats").want(t, Good).errors,
+	has(t, here.bench(t, "report", runs[0], "--figures", "f", "--where", "transport=nats").want(t, Good).errors,
 		"no cell has transport=nats")
-	bench(t, "report", runs[0], "--figures", "f", "--where", "label=raft").want(t, Usage)
-	bench(t, "history", "bless", "c1", "--where", "algorithm=bully", "--reason", "meant").want(t, Good)
-	bench(t, "history", "analyze", "--where", "label=bully").want(t, Good)
-	bench(t, "history", "analyze", "--where", "label=ring").want(t, Missed)
+	here.bench(t, "report", runs[0], "--figures", "f", "--where", "label=raft").want(t, Usage)
+	here.bench(t, "history", "bless", "c1", "--where", "algorithm=bully", "--reason", "meant").want(t, Good)
+	here.bench(t, "history", "analyze", "--where", "label=bully").want(t, Good)
+	here.bench(t, "history", "analyze", "--where", "label=ring").want(t, Missed)
 }
 
 // TestHistory_Git: what is not history's stays as it is, and no word of the command line is an option of git
 // or of the compiler.
 func TestHistory_Git(t *testing.T) {
-	commitsIn(t, plain, plain)
-	put(t, "small.yaml", []byte(small))
-	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
-	put(t, "main.go", []byte("package main\n\nfunc main() {}\n")) // what go build has without a package
-	git(t, "add", "main.go")
-	git(t, "commit", "--quiet", "--message", "a program at the top")
-	run, branch := latest(t, "out", "small"), git(t, "rev-parse", "--abbrev-ref", "HEAD")
-	refs := git(t, "show-ref", "--head")
+	t.Parallel()
+	here := commitsIn(t, plain, plain)
+	here.put(t, "small.yaml", small)
+	here.bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	here.put(t, "main.go", "package main\n\nfunc main() {}\n") // what go build has without a package
+	here.git(t, "add", "main.go")
+	here.git(t, "commit", "--quiet", "--message", "a program at the top")
+	run, branch := here.latest(t, "out", "small"), here.git(t, "rev-parse", "--abbrev-ref", "HEAD")
+	refs := here.git(t, "show-ref", "--head")
 	harm := "--output=harm"
 	for _, args := range [][]string{
 		{"history", "add", run, "--commit", "c0", "--store", "git:" + branch},
@@ -203,37 +203,38 @@ func TestHistory_Git(t *testing.T) {
 		{"gate", "--base", harm, "small.yaml", "--package", "."},
 		{"bisect", "small.yaml", "--trial", "1", "--", harm, "c1"},
 	} {
-		r := bench(t, args...)
+		r := here.bench(t, args...)
 		if r.code != Usage {
 			t.Errorf("%q: %d %s", args, r.code, r.errors)
 		}
 	}
-	bench(t, "history", "backfill", "c1..HEAD", "small.yaml", "--package",
-		"-o="+filepath.Join(git(t, "rev-parse", "--show-toplevel"), "harm"))
-	if _, err := os.Stat("harm"); err == nil {
+	here.bench(t, "history", "backfill", "c1..HEAD", "small.yaml", "--package",
+		"-o="+filepath.Join(here.git(t, "rev-parse", "--show-toplevel"), "harm"))
+	if _, err := os.Stat(here.path("harm")); err == nil {
 		t.Error("a word was taken for an option")
 	}
-	if now := git(t, "show-ref", "--head"); now != refs {
+	if now := here.git(t, "show-ref", "--head"); now != refs {
 		t.Errorf("references were\n%s\nand are\n%s", refs, now)
 	}
 }
 
 // TestHistory_Shallow: a clone that lacks the commits of the runs says that, and what gets them.
 func TestHistory_Shallow(t *testing.T) {
-	commitsIn(t, plain, plain)
-	put(t, "small.yaml", []byte(small))
-	bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
-	top := git(t, "rev-parse", "--show-toplevel")
+	t.Parallel()
+	here := commitsIn(t, plain, plain)
+	here.put(t, "small.yaml", small)
+	here.bench(t, "run", "small.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+	top := here.dir
 	store := filepath.Join(top, "kept")
-	bench(t, "history", "add", latest(t, "out", "small"), "--commit", "c0", "--store", store).want(t, Good)
-	git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.ToSlash(top), "shallow")
-	t.Chdir("shallow")
-	has(t, flat(bench(t, "history", "analyze", "--store", store).want(t, Usage).errors),
+	here.bench(t, "history", "add", here.latest(t, "out", "small"), "--commit", "c0", "--store", store).want(t, Good)
+	here.git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.ToSlash(top), "shallow")
+	here = here.in("shallow")
+	has(t, flat(here.bench(t, "history", "analyze", "--store", store).want(t, Usage).errors),
 		"none of the 1 runs", "is a shallow clone: git fetch --unshallow", "fetch-depth: 0")
-	bench(t, "history", "analyze", "--store", store, "--all").want(t, Good)
-	bench(t, "history", "add", filepath.Join(top, "out", "small", "latest"), "--commit", "HEAD", "--store",
+	here.bench(t, "history", "analyze", "--store", store, "--all").want(t, Good)
+	here.bench(t, "history", "add", filepath.Join(top, "out", "small", "latest"), "--commit", "HEAD", "--store",
 		store).want(t, Good)
-	has(t, flat(bench(t, "history", "analyze", "--store", store).want(t, Good).out), "is a shallow clone")
+	has(t, flat(here.bench(t, "history", "analyze", "--store", store).want(t, Good).out), "is a shallow clone")
 }
 
 // TestMarkdownTrends: a pull request is told of the newest changes first.
@@ -287,14 +288,14 @@ func slowed(t *testing.T, transport string, commits, from int, found func(last i
 	t.Helper()
 	// so long that it matters little how late a busy machine wakes a process
 	const quick = 100 * time.Millisecond
-	commitsIn(t, make([]string, commits)...)
+	here := commitsIn(t, make([]string, commits)...)
 	for i := range commits {
 		after := time.Duration(math.Pow(1.01, float64(max(0, i-from+1))) * float64(quick))
-		put(t, "slowing.yaml", fmt.Appendf(nil, slowing, after, transport))
-		bench(t, "run", "slowing.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
-		bench(t, "history", "add", "out/slowing/latest", "--commit", fmt.Sprint("c", i)).want(t, Good)
+		here.put(t, "slowing.yaml", fmt.Sprintf(slowing, after, transport))
+		here.bench(t, "run", "slowing.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+		here.bench(t, "history", "add", "out/slowing/latest", "--commit", fmt.Sprint("c", i)).want(t, Good)
 		var got trends
-		r := bench(t, "history", "analyze", "--format", "json", "--metrics", "waiting_ms", "--least", "0.1%")
+		r := here.bench(t, "history", "analyze", "--format", "json", "--metrics", "waiting_ms", "--least", "0.1%")
 		if err := answer.Unmarshal([]byte(r.out), &got); err != nil {
 			t.Fatalf("%v: %s%s", err, r.out, r.errors)
 		}
@@ -305,6 +306,7 @@ func slowed(t *testing.T, transport string, commits, from int, found func(last i
 // TestHistory_Exact: each of twelve commits that make a simulated figure 1 % worse is named as soon as
 // it is added.
 func TestHistory_Exact(t *testing.T) {
+	t.Parallel()
 	const from = 2
 	slowed(t, "sim", from+12, from, func(last int, r trends) {
 		if want := max(0, last-from+1); len(r.Findings) != want {

@@ -39,6 +39,7 @@ func loopback(t *testing.T, names ...string) string {
 // TestRun_Hosts: a run over two agents, from the hosts file to the replay of a trial; what it
 // can be compared with, and what it cannot go on with.
 func TestRun_Hosts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -220,6 +221,7 @@ func clockErrors(t *testing.T, dir string) (list []string) {
 
 // TestRun_HostsRefused: what cannot be, and what could not be done.
 func TestRun_HostsRefused(t *testing.T) {
+	t.Parallel()
 	root, file := t.TempDir(), write(t, "spread.yaml", spread)
 	host := func(rest string) string { return write(t, "hosts.yaml", "hosts:\n- {name: lab1, "+rest+"}\n") }
 	good := host("address: 127.0.0.1, command: nothing-of-that-name")

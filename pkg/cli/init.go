@@ -3,12 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -23,22 +23,27 @@ func (s *streams) initCommand() *cobra.Command {
   bench init experiment.yaml
   bench init experiment.yaml --force`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			switch len(args) {
-			case 0:
-				_, err := io.WriteString(s.out, experiment.Template())
-				return err
-			case 1:
-				return s.writeTemplate(args[0], force)
-			}
-			return usage("bench init: %d files, want one or none", len(args))
-		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		d := answer.New("init", "An experiment to begin with")
+		switch len(args) {
+		case 0:
+			d.Add(answer.File{Name: "experiment", Text: experiment.Template()})
+			return d, nil
+		case 1:
+			d.Add(answer.File{Name: "experiment", Path: args[0]})
+			if err := writeTemplate(args[0], force); err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(s.aside(), "wrote %s; run it with: %s\n", args[0], program.Command("run", args[0]))
+			return d, nil
+		}
+		return nil, usage("bench init: %d files, want one or none", len(args))
+	})
 }
 
-func (s *streams) writeTemplate(path string, force bool) error {
+func writeTemplate(path string, force bool) error {
 	write := files.Create
 	if force {
 		write = func(path string, text []byte) error { return os.WriteFile(path, text, 0o644) }
@@ -50,6 +55,5 @@ func (s *streams) writeTemplate(path string, force bool) error {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	fmt.Fprintf(s.aside(), "wrote %s; run it with: %s\n", path, program.Command("run", path))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 // TestList_Families: each family is a part of the whole list, in both forms; the shell
 // completes its name, and nothing is wider than a terminal.
 func TestList_Families(t *testing.T) {
+	t.Parallel()
 	whole := bench(t, "list").want(t, Good).out
 	narrow(t, whole)
 	left := whole

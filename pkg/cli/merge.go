@@ -32,7 +32,7 @@ Shards of different experiments, programs or divisions are refused, and so is
 a shard that is missing, not at its end, or there twice. Then nothing is
 written, and the commands are printed that run what is missing.
 
-` + exitHelp("run", "0", "1", "2", "3", "4", "5"),
+` + answer.Explain("run", "0", "1", "2", "3", "4", "5"),
 		Example: `  bench merge results/quickstart
   bench merge results/quickstart --out merged --json`,
 		Args: cobra.ArbitraryArgs,

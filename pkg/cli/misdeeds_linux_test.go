@@ -115,6 +115,7 @@ var prefixes = []string{"completion ", "new ", "history "}
 
 // Every command runs code of plugins in one of the ways of the table, or none.
 func TestMisdeeds_EveryCommand(t *testing.T) {
+	t.Parallel()
 	var walk func(c *cobra.Command, path string)
 	known := map[string]bool{}
 	walk = func(c *cobra.Command, path string) {
@@ -151,6 +152,7 @@ func quick(command, deed string) bool {
 // Whatever an algorithm does, the command that runs it says whose fault it is and ends with exit code 1,
 // soon, in few words, within little memory, and with nothing left behind.
 func TestMisdeeds(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -158,6 +160,7 @@ func TestMisdeeds(t *testing.T) {
 }
 
 func TestMisdeeds_All(t *testing.T) {
+	t.Parallel()
 	slowtest.Skip(t, "has every command run every misdeed")
 	tryMisdeeds(t, func(string, string) bool { return true })
 }
@@ -302,6 +305,7 @@ func misbehave(t *testing.T, name string, c *conduct, d *misdeeds.Deed, p *scene
 // A click on a trial whose algorithm ends its process ends neither the server nor a run that is served: the
 // page says why there is nothing to see.
 func TestServe_Misdeeds(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

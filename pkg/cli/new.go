@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/scaffold"
 )
 
@@ -36,17 +37,16 @@ base. "bench new algorithm ID --module PATH" writes one with an algorithm of
 your own, too.`,
 		Example: `  bench new module example.com/mine`,
 		Args:    cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			m, err := scaffold.Module(args, s.err)
-			if err != nil {
-				return err
-			}
-			return m.WriteModule(cmp.Or(out, path.Base(args[0])), source)
-		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FOLDER` of the module (default: the last part of PATH)")
 	c.Flags().StringVar(&source, "conclave", "", "let it use the clone of Conclave in this `FOLDER`")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		m, err := scaffold.Module(args, s.err)
+		if err != nil {
+			return nil, err
+		}
+		return m.WriteModule(cmp.Or(out, path.Base(args[0])), source)
+	})
 }
 
 func (s *streams) newAlgorithmCommand() *cobra.Command {
@@ -65,23 +65,22 @@ your own that imports Conclave.`,
 		Example: `  bench new algorithm mutex/peterson
   bench new algorithm mutex/peterson --module example.com/own --out own`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			a, err := scaffold.Algorithm(args, module, s.err, s.aside())
-			switch {
-			case err != nil:
-				return err
-			case module != "":
-				return a.WriteModule(cmp.Or(out, a.Package), source)
-			case out != "" || source != "":
-				return usage("bench new algorithm: --out and --conclave are for --module")
-			}
-			return a.Plugin(bare)
-		},
 	}
 	f := c.Flags()
 	f.StringVar(&module, "module", "", "write a module of your own with this `PATH`")
 	f.StringVar(&out, "out", "", "the `FOLDER` of that module (default: the algorithm's name)")
 	f.StringVar(&source, "conclave", "", "let the module use the clone of Conclave in this `FOLDER`")
 	f.BoolVar(&bare, "no-generate", false, "leave the generated files as they are")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		a, err := scaffold.Algorithm(args, module, s.err, s.aside())
+		switch {
+		case err != nil:
+			return nil, err
+		case module != "":
+			return a.WriteModule(cmp.Or(out, a.Package), source)
+		case out != "" || source != "":
+			return nil, usage("bench new algorithm: --out and --conclave are for --module")
+		}
+		return a.Plugin(bare)
+	})
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/launch"
 	"github.com/conclave-bench/conclave/internal/plan"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 func (s *streams) planCommand() *cobra.Command {
-	var f source
+	var f launch.Source
 	var resolved bool
 	var d detectFlags
 	c := &cobra.Command{
@@ -35,20 +36,26 @@ of a machine's noise.`,
   bench plan --algorithms bully --nodes 3,5,9 --resolved`,
 		Args: cobra.ArbitraryArgs,
 	}
-	f.register(c)
+	s.sourced(c, &f)
 	d.register(c)
 	c.Flags().BoolVar(&resolved, "resolved", false,
 		"print the experiment with every default written out instead")
-	s.answering(c, func(args []string) (*answer.Document, error) {
+	return s.answering(c, func(args []string) (*answer.Document, error) {
 		by, err := d.change()
 		if err != nil {
 			return nil, err
 		}
-		e, err := f.load(s, args)
+		e, err := f.Load(args)
 		if err != nil {
 			return nil, err
 		}
 		s.overridden(runner.Header(e, nil).Overrides, true)
+		if resolved {
+			config, err := e.Resolved()
+			d := answer.New("plan", "The experiment "+e.Name)
+			d.Add(answer.File{Name: "experiment", Text: string(config)})
+			return d, err
+		}
 		var found *plan.Detection
 		if by > 0 {
 			if found, err = s.detect(c.Context(), &f, args, &d, e, by); err != nil {
@@ -57,26 +64,6 @@ of a machine's noise.`,
 		}
 		return plan.Document(e, found), nil
 	})
-	answers := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if !resolved {
-			return answers(c, args)
-		}
-		if _, err := d.change(); err != nil {
-			return err
-		}
-		e, err := f.load(s, args)
-		if err != nil {
-			return err
-		}
-		s.overridden(runner.Header(e, nil).Overrides, true)
-		config, err := e.Resolved()
-		if err == nil {
-			_, err = s.out.Write(config)
-		}
-		return err
-	}
-	return c
 }
 
 // detectFlags are those of bench plan that ask how many repetitions it takes.
@@ -109,7 +96,7 @@ func (d *detectFlags) change() (float64, error) {
 }
 
 // detect asks how many trials find a change.
-func (s *streams) detect(ctx context.Context, f *source, args []string, d *detectFlags,
+func (s *streams) detect(ctx context.Context, f *launch.Source, args []string, d *detectFlags,
 	e *experiment.Experiment, by float64) (*plan.Detection, error) {
 	options, err := programs()
 	if err != nil {
@@ -118,12 +105,12 @@ func (s *streams) detect(ctx context.Context, f *source, args []string, d *detec
 	return plan.Detect(ctx, e, &plan.Question{By: by, Metrics: d.metrics, Pilot: d.pilot, Options: options,
 		Load: func(settings []string) (*experiment.Experiment, error) {
 			pilot := *f
-			pilot.transport = "sim"
-			pilot.set = slices.DeleteFunc(slices.Clone(f.set), func(set string) bool {
+			pilot.Transport = "sim"
+			pilot.Set = slices.DeleteFunc(slices.Clone(f.Set), func(set string) bool {
 				key, _, _ := strings.Cut(set, "=")
 				return slices.Contains([]string{"transport", "repetitions", "trace"}, key)
 			})
-			pilot.set = append(pilot.set, settings...)
-			return pilot.load(s, args)
+			pilot.Set = append(pilot.Set, settings...)
+			return pilot.Load(args)
 		}})
 }

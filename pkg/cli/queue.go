@@ -31,7 +31,7 @@ days, so that --resume finds what workers have finished meanwhile.`,
 }
 
 func (s *streams) queueListCommand() *cobra.Command {
-	var j join
+	var j queue.Server
 	c := &cobra.Command{
 		Use:   "list --join URL",
 		Short: "List the runs in a queue",
@@ -44,17 +44,17 @@ that neither the runner nor one of its workers has signed. The list names each
 with the reason and its number in the stream CONCLAVE_ASIDE, from which
 "nats stream get CONCLAVE_ASIDE NUMBER" gets it.
 
-` + exitHelp("queue", "0", "1", "2"),
+` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue list --join nats://127.0.0.1:4222
   bench queue list --join nats://127.0.0.1:4222 --json`,
 		Args: cobra.NoArgs,
 	}
-	j.register(c, "join", "ask NATS")
+	joining(c, &j, "join", "ask NATS")
 	return s.answering(c, func([]string) (*answer.Document, error) {
-		if err := j.check("join"); err != nil {
+		if err := joinable(&j); err != nil {
 			return nil, err
 		}
-		list, err := queue.List(context.Background(), j.Server, s.note)
+		list, err := queue.List(context.Background(), j, s.note)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ with the reason and its number in the stream CONCLAVE_ASIDE, from which
 }
 
 func (s *streams) queueRemoveCommand() *cobra.Command {
-	var j join
+	var j queue.Server
 	c := &cobra.Command{
 		Use:   "remove RUN... --join URL",
 		Short: "Remove runs from a queue",
@@ -72,24 +72,24 @@ their traces and the messages of theirs that were set aside. The folders of
 their runners stay, and --resume begins anew what they lack. A run whose
 runner is at work is not removed.
 
-` + exitHelp("queue", "0", "1", "2"),
+` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue remove nightly-3iehcavpwbnn --join nats://127.0.0.1:4222`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := j.check("join"); err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return usage("bench queue remove: want the names of runs; bench queue list names them")
-			}
-			if err := queue.Remove(context.Background(), j.Server, args, s.note); err != nil {
-				return err
-			}
-			fmt.Fprintf(s.out, "removed %s\n", strings.Join(args, ", "))
-			return nil
-		},
 	}
-	j.register(c, "join", "ask NATS")
-	return c
+	joining(c, &j, "join", "ask NATS")
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if err := joinable(&j); err != nil {
+			return nil, err
+		}
+		if len(args) == 0 {
+			return nil, usage("bench queue remove: want the names of runs; bench queue list names them")
+		}
+		if err := queue.Remove(context.Background(), j, args, s.note); err != nil {
+			return nil, err
+		}
+		d := answer.New("queue remove", "Runs that were removed from the queue")
+		d.Add(answer.Facts{{Name: "removed", Value: args, Line: "removed " + strings.Join(args, ", ")}})
+		return d, nil
+	})
 }
 
 // note tells the user something while a command goes on.

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/launch"
 )
 
 // TestQueue: a run that is killed is in the queue until it is removed or complete. A message that
@@ -55,7 +56,7 @@ func TestQueue(t *testing.T) {
 	_ = c.Wait() // it was killed
 	until("NATS has noticed", func() bool { return q["runner"] == false })
 	dir := latest(t, root, "many")
-	key := filepath.Join(dir, queueKeyFile)
+	key := filepath.Join(dir, launch.KeyFile)
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 32 {
 		t.Errorf("%v, %+v: want a key that nobody else reads", err, info)
 	}
@@ -88,7 +89,7 @@ func TestQueue(t *testing.T) {
 	l.offer(t, "lab1")
 	bench(t, "run", write(t, "small.yaml", small), "--queue", l.url, "--out", root).want(t, Good)
 	has(t, queued(Good, "list").out, "no runs are in the queue")
-	if _, err := os.Stat(filepath.Join(latest(t, root, "small"), queueKeyFile)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(latest(t, root, "small"), launch.KeyFile)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the key outlives its run: %v", err)
 	}
 }

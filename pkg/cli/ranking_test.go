@@ -10,6 +10,7 @@ import (
 // TestRun_Ranking: a run of several algorithms says which is the faster, and that their
 // time-outs are not tuned alike.
 func TestRun_Ranking(t *testing.T) {
+	t.Parallel()
 	run := func(args ...string) string {
 		return bench(t, append([]string{"run", "--nodes", "5", "--transport", "sim", "--set", "repetitions=10",
 			"--out", t.TempDir(), "--quiet"}, args...)...).want(t, Good).out
@@ -34,6 +35,7 @@ func TestRun_Ranking(t *testing.T) {
 
 // TestRun_OwnN: a figure that fewer trials have than the row says so.
 func TestRun_OwnN(t *testing.T) {
+	t.Parallel()
 	text := bench(t, "run", "--algorithms", "bully", "--nodes", "5", "--transport", "sim", "--set", "repetitions=12",
 		"--set", "scenario={kind: churn, duration: 3s}", "--set", "faults.crash_rate=0.1", "--out", t.TempDir(),
 		"--quiet").want(t, Good).out

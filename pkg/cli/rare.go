@@ -6,12 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/launch"
+	"github.com/conclave-bench/conclave/internal/progress"
 	"github.com/conclave-bench/conclave/internal/rare"
 )
 
 // rareFlags are the flags of bench rare.
 type rareFlags struct {
-	source
+	launch.Source
 	rare.Request
 	quiet bool
 }
@@ -33,12 +35,12 @@ estimate is unbiased, and independent replications of it give the interval.
 The same seed gives the same. docs/methodology.md has the method and what it
 is blind to.
 
-` + exitHelp("rare", "0", "1", "2", "3", "5", "130, 143"),
+` + answer.Explain("rare", "0", "1", "2", "3", "5", "130, 143"),
 		Example: `  bench rare configs/rare.yaml --beyond 2,4 --paths 50
   bench rare configs/rare.yaml --beyond 300ms,600ms --paths 50 --csv rare.csv`,
 		Args: cobra.ArbitraryArgs,
 	}
-	f.register(c)
+	s.sourced(c, &f.Source)
 	flags := c.Flags()
 	flags.Lookup("transport").Usage = "only `TRANSPORT` sim, which is the default here"
 	flags.StringSliceVar(&f.Beyond, "beyond", []string{"2", "4", "6", "8", "10"},
@@ -48,26 +50,25 @@ is blind to.
 	flags.IntVar(&f.Workers, "workers", 0, "run `N` replications at a time (default: one per core)")
 	flags.StringVar(&f.File, "csv", "", "write the estimates to `FILE`, a row each")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
-	return s.answering(c, func(args []string) (*answer.Document, error) { return s.rare(&f, args) })
+	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
+		return s.rare(ctx, &f, args)
+	})
 }
 
-func (s *streams) rare(f *rareFlags, args []string) (*answer.Document, error) {
-	f.simulates()
-	e, err := f.load(s, args)
+func (s *streams) rare(ctx context.Context, f *rareFlags, args []string) (*answer.Document, error) {
+	f.Simulates()
+	e, err := f.Load(args)
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := s.interruptible(context.Background())
-	defer stop()
 	if !f.quiet {
-		f.Progress = s.progressOf("replication")
+		f.Progress = progress.Parts(s.err, "replication")
 	}
 	f.Violated = s.violations()
 	d, err := rare.Answer(ctx, e, &f.Request)
 	if err != nil {
 		return nil, err
 	}
-	d.Verdict = meaning("rare", d.Exit)
 	if f.File == "" {
 		return d, nil
 	}

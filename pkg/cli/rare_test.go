@@ -26,14 +26,15 @@ repetitions: 10
 
 // TestRare: the table, the CSV file and the JSON say the same, and every column is documented.
 func TestRare(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "lossy.yaml", lossy)
 	args := []string{"rare", file, "--beyond", "4,200ms", "--paths", "50"}
-	r := bench(t, append(args, "--csv", "rare.csv")...).want(t, Good)
+	r := here.bench(t, append(args, "--csv", "rare.csv")...).want(t, Good)
 	has(t, r.out, "bully       200ms          2", "bully       400ms          4", "time-out detector.timeout 100ms",
 		"outages by downtime_agreed_ms", "10 replications of 50 paths a stage", "results: rare.csv")
 	narrow(t, r.out)
-	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile("rare.csv"))))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(here.read(t, "rare.csv"))).ReadAll()
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("rare.csv: %v, %v", err, rows)
 	}
@@ -41,7 +42,7 @@ func TestRare(t *testing.T) {
 	for _, column := range rows[0] {
 		has(t, page, "`"+column+"`")
 	}
-	j := bench(t, append(args, "--json", "--quiet", "--workers", "3")...).want(t, Good)
+	j := here.bench(t, append(args, "--json", "--quiet", "--workers", "3")...).want(t, Good)
 	report, err := answer.Decode([]byte(j.out))
 	if err != nil || j.errors != "" {
 		t.Fatalf("%v: %s%s", err, j.out, j.errors)
@@ -63,19 +64,20 @@ func TestRare(t *testing.T) {
 
 // TestRare_Unreached: a bound that no path gets beyond is n/a, null and empty, and the exit code says so.
 func TestRare_Unreached(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "lossy.yaml", lossy)
 	args := []string{"rare", file, "--beyond", "1h", "--paths", "10", "--replications", "2", "--set", "network.loss=0",
 		"--csv", "rare.csv"}
-	r := bench(t, args...).want(t, Incomplete)
+	r := here.bench(t, args...).want(t, Incomplete)
 	has(t, r.out, "[n/a, n/a]", "careful: no path got beyond 1h0m0s")
-	has(t, string(must(os.ReadFile("rare.csv"))), "bully,downtime_agreed_ms,3600000,36000,0,,,2,0,10,")
-	has(t, bench(t, append(args, "--json")...).want(t, Incomplete).out, `"low": null`)
+	has(t, here.read(t, "rare.csv"), "bully,downtime_agreed_ms,3600000,36000,0,,,2,0,10,")
+	has(t, here.bench(t, append(args, "--json")...).want(t, Incomplete).out, `"low": null`)
 }
 
 // TestRare_Refused: what cannot be estimated is refused with a remedy.
 func TestRare_Refused(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
 	file := write(t, "lossy.yaml", lossy)
 	for want, args := range map[string][]string{
 		"--beyond \"soon\", want numbers of time-outs": {"--beyond", "soon"},

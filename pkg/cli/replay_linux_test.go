@@ -12,6 +12,7 @@ import (
 // TestReplay_RealNodes: what reached real nodes is fed to the same algorithm, and
 // a record that it cannot have is a defect.
 func TestReplay_RealNodes(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	file := write(t, "real.yaml", `
 name: real

@@ -13,29 +13,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/files"
 	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report"
 	drawing "github.com/conclave-bench/conclave/internal/report/figure"
 	"github.com/conclave-bench/conclave/internal/view"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // reportName is the file that bench report writes unless it is told another.
 const reportName = "report.html"
-
-// A reportReport says to programs what bench report wrote.
-type reportReport struct {
-	Schema  int      `json:"schema_version"`
-	Page    string   `json:"page"`
-	Bytes   int      `json:"bytes"`
-	Cells   int      `json:"cells"`
-	Figures []string `json:"figures"`
-	Notes   []string `json:"notes"`
-	// Bus is what the bus alone takes on each machine and by way of two, run by run; null: unknown.
-	Bus [][]results.RoundTrip `json:"bus"`
-}
 
 func (s *streams) reportCommand() *cobra.Command {
 	var f reportFlags
@@ -55,16 +43,6 @@ key varies, each of its values gets a panel. --all writes every chart.`,
   bench report results/quickstart/latest --figures out --metric messages
   bench report results/quickstart/latest --figures figures --all --json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("bench report: want one or more folders of results, as " +
-					"bench report results/quickstart/latest")
-			}
-			if err := f.figured(c); err != nil {
-				return err
-			}
-			return s.report(args, &f)
-		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", "",
@@ -81,15 +59,22 @@ key varies, each of its values gets a panel. --all writes every chart.`,
 		"of figures: only cells where `COLUMN=VALUE`; repeatable: all must hold")
 	f.size.add(flags, "of figures")
 	flags.BoolVar(&f.draw.All, "all", false, "of figures: every chart that there is")
-	flags.BoolVar(&f.json, "json", false, "print what was written as JSON")
-	return c
+	return s.answering(c, func(args []string) (*answer.Document, error) {
+		if len(args) == 0 {
+			return nil, usage("bench report: want one or more folders of results, as " +
+				"bench report results/quickstart/latest")
+		}
+		if err := f.figured(c); err != nil {
+			return nil, err
+		}
+		return s.report(args, &f)
+	})
 }
 
 // reportFlags are the flags of bench report.
 type reportFlags struct {
 	out, figures string
 	where        []string
-	json         bool
 	draw         drawing.Options
 	size         sizeFlags
 }
@@ -114,73 +99,49 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	return f.size.read(o, "metric", len(o.Metrics))
 }
 
-func (s *streams) report(paths []string, f *reportFlags) error {
+func (s *streams) report(paths []string, f *reportFlags) (*answer.Document, error) {
 	frugal(false)
 	broken := &replay.Drawings{By: s.draw}
 	d, err := report.New(paths, report.Options{Diagram: broken.SVG, Player: broken.Page})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := f.out
 	if out == "" {
 		out = reportPlace(d)
 	}
 	if err := replaceable("report", out, report.Generator); err != nil {
-		return err
+		return nil, err
 	}
 	var page bytes.Buffer
 	if err := d.WritePage(&page); err != nil {
-		return err
+		return nil, err
 	}
 	if err := files.Write(out, page.Bytes()); err != nil {
-		return fmt.Errorf("report: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
-	r := reportReport{
-		Schema: 1, Page: out, Bytes: page.Len(), Cells: len(d.Cells), Figures: []string{},
-		Notes: append([]string{}, d.Notes...),
-	}
-	for i := range d.Runs {
-		var trips []results.RoundTrip
-		if m := d.Runs[i].Manifest; m != nil {
-			trips = m.RoundTrips()
-		}
-		r.Bus = append(r.Bus, trips)
-	}
+	a := d.Document(out, page.Len())
 	if f.figures != "" {
 		where := slices.Clone(f.draw.Where)
 		names, err := drawing.Write(d, f.figures, f.draw)
-		r.Figures = append(r.Figures, names...)
-		if len(names) == 0 && len(where) > 0 && err == nil {
-			s.say("note: no figure: " + view.None(where))
-		}
 		var wrong *report.Mistake
 		if errors.As(err, &wrong) {
-			return usage("bench report: %s", wrong)
+			return nil, usage("bench report: %s", wrong)
 		}
 		if err != nil {
-			return fmt.Errorf("report: %w", err)
+			return nil, fmt.Errorf("report: %w", err)
+		}
+		a.Add(answer.Facts{{Name: "figures", Value: f.figures,
+			Line: f.figures + ": " + console.Plural(len(names), "figure", "figures")}})
+		for _, name := range names {
+			a.Add(answer.File{Name: "figure", Path: filepath.Join(f.figures, name)})
+		}
+		if len(names) == 0 && len(where) > 0 {
+			text := "note: no figure: " + view.None(where)
+			a.Add(answer.Note{Text: "no figure: " + view.None(where), Line: text, Aside: true})
 		}
 	}
-	if f.json {
-		if err := writeJSON(s.out, r); err != nil {
-			return err
-		}
-		return broken.Failed
-	}
-	fmt.Fprintf(s.text(), "%s: %s of %s, %.1f MB\n", out, report.Plural(len(d.Cells), "cell", "cells"),
-		report.Plural(len(d.Runs), "run", "runs"), float64(r.Bytes)/1e6)
-	for _, trips := range r.Bus {
-		for _, one := range trips {
-			if len(one.Hosts) > 0 {
-				fmt.Fprintf(s.text(), "bus, by way of %s: median round trip %s µs (p99 %s)\n",
-					strings.Join(one.Hosts, " and "), compare.Number(one.Median), compare.Number(one.P99))
-			}
-		}
-	}
-	if f.figures != "" {
-		fmt.Fprintf(s.text(), "%s: %s\n", f.figures, report.Plural(len(r.Figures), "figure", "figures"))
-	}
-	return broken.Failed
+	return a, broken.Failed
 }
 
 // reportPlace is where the page goes that nobody has named a place for.

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"html"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/report/player"
 )
 
@@ -54,22 +53,21 @@ func TestReport_Figures(t *testing.T) {
 	root := t.TempDir()
 	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
 	figures := filepath.Join(root, "figures")
-	var r reportReport
+	var facts struct{ Cells, Bytes int }
 	dir := latest(t, root, "small")
 	out := bench(t, "report", dir, "--figures", figures, "--metric", "election_ms", "--where", "loss=0.1",
 		"--width", "60mm", "--ymin", "0.5", "--json").want(t, Good).out
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
+	r, err := answer.Decode([]byte(out))
+	if err == nil {
+		err = answer.Unmarshal([]byte(out), &facts)
 	}
-	if r.Schema != 1 || r.Cells != 8 || r.Bytes == 0 || len(r.Notes) == 0 {
-		t.Errorf("%+v", r)
+	if err != nil || facts.Cells != 8 || facts.Bytes == 0 || len(r.Notes) == 0 {
+		t.Fatalf("%v: %+v", err, r)
 	}
-	if list := strings.Join(r.Figures, " "); !strings.Contains(list, "election_ms-nodes-loss-0.1.svg") {
-		t.Errorf("figures %s", list)
-	}
-	for _, name := range r.Figures {
-		if info, err := os.Stat(filepath.Join(figures, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", name, err)
+	has(t, out, "election_ms-nodes-loss-0.1.svg")
+	for _, f := range r.Files {
+		if info, err := os.Stat(f.Path); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", f.Path, err)
 		}
 	}
 

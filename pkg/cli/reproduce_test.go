@@ -61,16 +61,17 @@ func study(t *testing.T, name, statements string) (papers string) {
 
 // TestReproduce: the table, as people and programs get it; a run like any other is left.
 func TestReproduce(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	papers := study(t, "small", stated)
-	r := bench(t, "reproduce", "small", "--papers", papers).want(t, Good)
+	r := here.bench(t, "reproduce", "small", "--papers", papers).want(t, Good)
 	has(t, r.out, "exactly N²-N-1 = 11  ", " 11        1  holds\n", "at most N = 4        exactly N²-N-1 = 11  11",
 		"1  refuted\n", "That would be too good.", "2 verdicts, 0 not as expected")
-	bench(t, "replay", latest(t, "results", "small"), "--trial", "1").want(t, Good)
+	here.bench(t, "replay", here.latest(t, "results", "small"), "--trial", "1").want(t, Good)
 
-	md := bench(t, "reproduce", "--papers", papers, "--markdown", "--out", "elsewhere").want(t, Good)
+	md := here.bench(t, "reproduce", "--papers", papers, "--markdown", "--out", "elsewhere").want(t, Good)
 	has(t, md.out, "# Published statements", "\n## small\n", "| nodes=4 | at most N = 4 | exactly N²-N-1 = 11 | 11 | 1 | refuted |\n")
-	latest(t, "elsewhere", "small")
+	here.latest(t, "elsewhere", "small")
 
 	var report struct {
 		Studies  []struct{ Study string }
@@ -82,7 +83,7 @@ func TestReproduce(t *testing.T) {
 			Stated   float64
 		}
 	}
-	text := bench(t, "reproduce", "--papers", papers, "--json").want(t, Good).out
+	text := here.bench(t, "reproduce", "--papers", papers, "--json").want(t, Good).out
 	if err := answer.Unmarshal([]byte(text), &report); err != nil || len(report.Studies) != 1 || len(report.Verdicts) != 2 {
 		t.Fatalf("JSON: %v\n%s", err, text)
 	}
@@ -90,8 +91,8 @@ func TestReproduce(t *testing.T) {
 	if row.Verdict != "refuted" || row.OfTheory != "holds" || !row.Expected || row.Measured.Value != 11 || row.Stated != 4 {
 		t.Errorf("JSON: %+v", row)
 	}
-	has(t, bench(t, "reproduce", "--papers", papers, "--list").want(t, Good).out, "small", "sim, nats", "A. Author")
-	if text := bench(t, "reproduce", "--papers", papers, "--list", "--json").want(t, Good).out; !json.Valid([]byte(text)) {
+	has(t, here.bench(t, "reproduce", "--papers", papers, "--list").want(t, Good).out, "small", "sim, nats", "A. Author")
+	if text := here.bench(t, "reproduce", "--papers", papers, "--list", "--json").want(t, Good).out; !json.Valid([]byte(text)) {
 		t.Errorf("not JSON: %s", text)
 	}
 }
@@ -99,14 +100,15 @@ func TestReproduce(t *testing.T) {
 // TestReproduce_NotExpected: a verdict that the study does not expect has an exit code,
 // be it of the paper's assertion or of the theory's.
 func TestReproduce_NotExpected(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	for _, change := range [][2]string{
 		{"paper: exactly N²-N-1", "paper: exactly N"},        // refuted, and nothing says so
 		{"paper: at most N\n", "paper: at most N²\n"},        // holds, and should not
 		{"theory: exactly N²-N-1", "theory: exactly N(N-1)"}, // the theory does not
 	} {
 		papers := study(t, "small", strings.Replace(stated, change[0], change[1], 1))
-		r := bench(t, "reproduce", "--papers", papers).want(t, Missed)
+		r := here.bench(t, "reproduce", "--papers", papers).want(t, Missed)
 		has(t, r.out, "(NOT EXPECTED)", "2 verdicts, 1 not as expected")
 	}
 }
@@ -114,19 +116,21 @@ func TestReproduce_NotExpected(t *testing.T) {
 // TestReproduce_Quick: the study's settings for a short run, for which it is no mistake
 // to leave a statement undecided. Without them it is.
 func TestReproduce_Quick(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	text := strings.Replace(stated, "sockets:", "quick: [repetitions=2]\nsockets:", 1)
 	papers := study(t, "small", strings.Replace(text, "paper: exactly N²-N-1", "paper: about N²-N-1\n  stat: median", 1))
-	r := bench(t, "reproduce", "--papers", papers, "--quick").want(t, Good)
+	r := here.bench(t, "reproduce", "--papers", papers, "--quick").want(t, Good)
 	has(t, r.out, "  2  undecided\n", "  2  refuted\n", "2 verdicts, 0 not as expected")
-	r = bench(t, "reproduce", "--papers", papers).want(t, Missed)
+	r = here.bench(t, "reproduce", "--papers", papers).want(t, Missed)
 	has(t, r.out, " 1 undecided (NOT EXPECTED) ", "2 verdicts, 1 not as expected")
 }
 
 // TestReproduce_Broken: a promise that is broken in a study's run, or a trial that cannot
 // be run, outweighs every verdict, and is told with the command that shows it again.
 func TestReproduce_Broken(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	for algorithm, want := range map[string]struct {
 		code int
 		says string
@@ -140,12 +144,12 @@ func TestReproduce_Broken(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(papers, "small.yaml"), []byte(broken), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		has(t, bench(t, "reproduce", "--papers", papers).want(t, want.code).errors, want.says)
+		has(t, here.bench(t, "reproduce", "--papers", papers).want(t, want.code).errors, want.says)
 	}
 }
 
 func TestReproduce_Mistakes(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
 	papers := study(t, "small", strings.Replace(stated, sockets, "", 1))
 	for _, c := range []struct {
 		args []string
@@ -167,11 +171,12 @@ func TestReproduce_Mistakes(t *testing.T) {
 
 // TestReproduce_Sockets: what counts exactly in simulation does on real processes.
 func TestReproduce_Sockets(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	t.Chdir(t.TempDir())
+	here := newFolder(t)
 	papers := study(t, "small", stated)
-	r := bench(t, "reproduce", "--transport", "nats", "--papers", papers).want(t, Good)
+	r := here.bench(t, "reproduce", "--transport", "nats", "--papers", papers).want(t, Good)
 	has(t, r.out, " 11        2  holds", "2 verdicts, 0 not as expected")
 }

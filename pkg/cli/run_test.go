@@ -241,6 +241,7 @@ func TestReplay(t *testing.T) {
 
 // TestOnlyTrial: the trial of a run that has one need not be named.
 func TestOnlyTrial(t *testing.T) {
+	t.Parallel()
 	root, file := t.TempDir(), write(t, "small.yaml", small)
 	bench(t, "run", file, "--out", root).want(t, Good)
 	bench(t, "run", "--algorithms", "bully", "--nodes", "3", "--transport", "sim", "--set", "name=one",
@@ -262,6 +263,7 @@ func TestReplay_Violation(t *testing.T) {
 
 // TestRun_Thresholds: a run that misses a threshold says which cell by how much.
 func TestRun_Thresholds(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	kept := small + "thresholds: [{metric: election_ms, stat: min, max: 100}]\n"
 	bench(t, "run", write(t, "kept.yaml", kept), "--out", out).want(t, Good)
@@ -366,6 +368,7 @@ thresholds:
 
 // A host is for nodes, and what a folder says of one is never executed unasked.
 func TestRun_Host(t *testing.T) {
+	t.Parallel()
 	file := "../../configs/ci.yaml"
 	for _, test := range []struct {
 		args []string
@@ -385,6 +388,27 @@ func TestRun_Host(t *testing.T) {
 	has(t, bench(t, "replay", dir, "--trial", "1", "--host", "ssh").want(t, Usage).errors, "without --live")
 	has(t, bench(t, "replay", dir, "--trial", "1", "--host", "ssh", "--live").want(t, Usage).errors,
 		"a simulation has no nodes")
+}
+
+// TestRun_Machines: one flag takes what --host, --hosts and --queue take, and tells them apart.
+func TestRun_Machines(t *testing.T) {
+	t.Parallel()
+	hosts := write(t, "hosts.yaml", "hosts: []\n")
+	for which, want := range map[string]string{
+		hosts:                         "hosts.yaml:1: hosts: missing; want at least one",
+		"nats://10.0.0.1:4222":        "--queue: nats://10.0.0.1:4222 is on another machine",
+		"spread nats://10.0.0.1:4222": "--hosts: nats://10.0.0.1:4222 is on another machine",
+		"nothing-of-that-name x://y":  "start host: ",
+	} {
+		code := Usage
+		if strings.HasPrefix(which, "nothing") {
+			code = CouldNotRun
+		}
+		has(t, bench(t, "run", "../../configs/ci.yaml", "--transport", "nats", "--machines", which, "--out",
+			t.TempDir()).want(t, code).errors, want)
+	}
+	has(t, bench(t, "run", "../../configs/ci.yaml", "--machines", hosts, "--host", "x").want(t, Usage).errors,
+		"--machines with --host, --hosts or --queue")
 }
 
 // TestRun_Unsettled: the end of a run says in how many trials no leader had settled, and how

@@ -1,15 +1,21 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
+// schemas are the languages that bench schema prints.
+var schemas = []string{"experiment", "answer"}
+
 func (s *streams) schemaCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of experiment files, for editors",
+	return s.answering(&cobra.Command{
+		Use:   "schema [OF]",
+		Short: "Print the JSON Schema of experiment files, for editors, or of answers",
 		Long: `Print the language of experiment files as a JSON Schema (draft 2020-12), with
 the algorithms and parameters that are linked in. An editor that reads it
 completes keys and marks mistakes. Put it beside your files, and write this as
@@ -18,15 +24,26 @@ the first line of each:
   # yaml-language-server: $schema=experiment.schema.json
 
 The schema does not check rules between keys, such as a time-out that is too
-short for the network. "bench plan FILE" does.`,
-		Example: `  bench schema`,
-		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
+short for the network. "bench plan FILE" does.
+
+With answer as OF, print the schema of what every command answers with --json.`,
+		Example: `  bench schema
+  bench schema answer`,
+		Args:      cobra.ArbitraryArgs,
+		ValidArgs: schemas,
+	}, func(args []string) (*answer.Document, error) {
+		d := answer.New("schema", "The schema of experiment files")
+		switch of := strings.Join(args, " "); of {
+		case "", schemas[0]:
 			text, err := experiment.JSONSchema()
-			if err == nil {
-				_, err = s.out.Write(text)
-			}
-			return err
-		},
-	}
+			d.Add(answer.File{Name: "experiment.schema.json", Text: string(text)})
+			return d, err
+		case schemas[1]:
+			d.Title = "The schema of answers"
+			d.Add(answer.File{Name: "answer.schema.json", Text: answer.JSONSchema})
+			return d, nil
+		default:
+			return nil, usage("bench schema: %q, want one of: %s", of, strings.Join(schemas, ", "))
+		}
+	})
 }

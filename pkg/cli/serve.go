@@ -4,21 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
-	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/replay"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/internal/report/serve"
@@ -56,111 +52,66 @@ ssh -L PORT:127.0.0.1:PORT, with --port PORT.`,
 			case !info.IsDir():
 				return usage("bench serve: %s is no folder", dir)
 			}
-			p, err := s.serve(dir, port, nil)
+			p, err := s.pages(dir, port, nil)
 			if err != nil {
 				return err
 			}
-			defer p.close()
-			fmt.Fprintln(s.out, p.server.URL(""))
+			defer p.Close()
+			fmt.Fprintln(s.out, p.URL(""))
 			if err := s.out.Flush(); err != nil {
 				return err
 			}
 			s.say("serving " + dir + " until Ctrl-C")
-			return p.wait()
+			return p.Wait()
 		},
 	}
 	c.Flags().IntVar(&port, "port", 0, "listen to `PORT` (default: one that is free)")
 	return c
 }
 
-// pages are those that this process serves. Nil serves none.
-type pages struct {
-	server *serve.Server
-	ended  chan error
-}
-
-// serve begins to serve the runs in dir. Measuring, unless nil, says why pages that take work
+// pages begins to serve the runs in dir. Measuring, unless nil, says why pages that take work
 // cannot be had now.
-func (s *streams) serve(dir string, port int, measuring func() string) (*pages, error) {
-	if port < 0 || port > 65535 {
-		return nil, usage("--port %d: want 1 to 65535, or 0 for one that is free", port)
-	}
+func (s *streams) pages(dir string, port int, measuring func() string) (*serve.Pages, error) {
 	// Each page has streams of its own, since a command and other pages go on beside it.
-	quiet := func() *streams {
-		return &streams{in: strings.NewReader(""), out: bufio.NewWriter(io.Discard), err: io.Discard,
+	drawings := func() *replay.Drawings {
+		quiet := &streams{in: strings.NewReader(""), out: bufio.NewWriter(io.Discard), err: io.Discard,
 			env: s.env, argv: s.argv}
+		return &replay.Drawings{By: quiet.draw}
 	}
-	server, l, err := serve.Listen(port, serve.Options{
-		Dir: dir, Verdict: verdictOf, Measuring: measuring, Log: log.New(io.Discard, "", 0),
-		Report: func(dir, home string) ([]byte, error) { return quiet().servedReport(dir, home) },
-		Trial:  func(dir string, number int) ([]byte, error) { return quiet().servedTrial(dir, number) },
+	return serve.Start(port, serve.Options{
+		Dir: dir, Verdict: answer.VerdictOf, Measuring: measuring, Log: log.New(io.Discard, "", 0),
+		Report: func(dir, home string) ([]byte, error) {
+			by := drawings()
+			d, err := report.New([]string{dir}, report.Options{Diagram: by.SVG, Player: by.Page,
+				Links: []metric.Field{{Name: "all trials", Value: "trials"},
+					{Name: "all runs", Value: home}}})
+			if err != nil {
+				return nil, err
+			}
+			if h, err := results.ReadHeader(dir); err == nil && h.Run != "" {
+				d.Title += ", " + h.Run
+			}
+			var page bytes.Buffer
+			err = d.WritePage(&page)
+			return page.Bytes(), err
+		},
+		// It opens at the first broken promise.
+		Trial: func(dir string, number int) ([]byte, error) {
+			page, err := drawings().By(&replay.Sketch{Dir: dir, Number: number, Formats: []string{"html"},
+				Back: "trials"})
+			if err != nil {
+				return nil, err
+			}
+			return page[0], nil
+		},
 	})
-	var taken *net.OpError
-	if errors.As(err, &taken) && port != 0 {
-		return nil, usage("--port %d: %v; leave it out, and a free one is taken", port, taken.Err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
-	}
-	p := &pages{server: server, ended: make(chan error, 1)}
-	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			p.ended <- err
-		}
-	}()
-	return p, nil
-}
-
-// wait waits for Ctrl-C. An error says why the pages ended before it.
-func (p *pages) wait() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-p.ended:
-		return fmt.Errorf("serve: %w", err)
-	}
-}
-
-func (p *pages) close() {
-	if p != nil {
-		_ = p.server.Close() // nothing is written that could be lost
-	}
-}
-
-// servedReport is the report of a run, with the way back.
-func (s *streams) servedReport(dir, home string) ([]byte, error) {
-	broken := &replay.Drawings{By: s.draw}
-	d, err := report.New([]string{dir}, report.Options{Diagram: broken.SVG, Player: broken.Page,
-		Links: []metric.Field{{Name: "all trials", Value: "trials"}, {Name: "all runs", Value: home}}})
-	if err != nil {
-		return nil, err
-	}
-	if h, err := results.ReadHeader(dir); err == nil && h.Run != "" {
-		d.Title += ", " + h.Run
-	}
-	var page bytes.Buffer
-	err = d.WritePage(&page)
-	return page.Bytes(), err
-}
-
-// servedTrial is the page to step through a trial, with the way back. It opens at the first
-// broken promise.
-func (s *streams) servedTrial(dir string, number int) ([]byte, error) {
-	page, err := s.draw(&replay.Sketch{Dir: dir, Number: number, Formats: []string{"html"}, Back: "trials"})
-	if err != nil {
-		return nil, err
-	}
-	return page[0], nil
 }
 
 // A watched run is shown while it goes on. Nil is one that is not.
 type watched struct {
-	*pages
-	streams *streams
-	ctx     context.Context // of the run
-	real    atomic.Bool     // times are being measured
+	*serve.Pages
+	ctx  context.Context // of the run
+	real atomic.Bool     // times are being measured
 }
 
 // watch begins to show a run, if that is asked for.
@@ -169,18 +120,18 @@ func (s *streams) watch(ctx context.Context, f *runFlags, e *experiment.Experime
 	if !f.serve {
 		return nil, nil
 	}
-	w := &watched{streams: s, ctx: ctx}
+	w := &watched{ctx: ctx}
 	w.real.Store(!e.Virtual())
 	dir, id := folder.Dir(), filepath.Base(folder.Dir())
-	if f.resume == "" {
-		relative, err := filepath.Rel(f.out, dir)
+	if f.Resume == "" {
+		relative, err := filepath.Rel(f.Out, dir)
 		if err != nil {
 			return nil, err
 		}
-		dir, id = f.out, filepath.ToSlash(relative)
+		dir, id = f.Out, filepath.ToSlash(relative)
 	}
 	var err error
-	w.pages, err = s.serve(dir, f.port, func() string {
+	w.Pages, err = s.pages(dir, f.port, func() string {
 		if w.real.Load() {
 			return "this run measures times, which the work for this page could lengthen: " +
 				"look again when the run has ended"
@@ -190,7 +141,7 @@ func (s *streams) watch(ctx context.Context, f *runFlags, e *experiment.Experime
 	if err != nil {
 		return nil, err
 	}
-	s.say("watch       " + w.server.URL(id))
+	s.say("watch       " + w.URL(id))
 	return w, nil
 }
 
@@ -202,16 +153,16 @@ func (w *watched) measured() {
 }
 
 // end ends the pages: at once, or on a terminal when somebody says so.
-func (w *watched) end() {
+func (w *watched) end(s *streams) {
 	if w == nil {
 		return
 	}
-	defer w.close()
-	if w.ctx.Err() != nil && context.Cause(w.ctx) != context.Canceled || w.streams.terminal() == nil {
+	defer w.Close()
+	if w.ctx.Err() != nil && context.Cause(w.ctx) != context.Canceled || s.terminal() == nil {
 		return
 	}
-	w.streams.say("still serving; Ctrl-C ends")
-	if err := w.wait(); err != nil {
-		w.streams.say(err.Error())
+	s.say("still serving; Ctrl-C ends")
+	if err := w.Wait(); err != nil {
+		s.say(err.Error())
 	}
 }

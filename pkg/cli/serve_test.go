@@ -15,12 +15,12 @@ import (
 // serving serves the runs in dir for the test.
 func serving(t *testing.T, dir string, measuring func() string) (address string) {
 	t.Helper()
-	p, err := newStreams(strings.NewReader(""), io.Discard, io.Discard, nil).serve(dir, 0, measuring)
+	p, err := newStreams(strings.NewReader(""), io.Discard, io.Discard, nil).pages(dir, 0, measuring)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.close)
-	return p.server.URL("")
+	t.Cleanup(func() { _ = p.Close() })
+	return p.URL("")
 }
 
 // ask is what a request is answered.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,12 +42,12 @@ func TestVerify_Goexit(t *testing.T) {
 // said ready on standard error.
 func started(t *testing.T, ready string, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(exe, args...)
-	c.Env = append(os.Environ(), asBench+"=1")
+	return newFolder(t).started(t, ready, args...)
+}
+
+func (f *folder) started(t *testing.T, ready string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := f.benchCommand(t, args...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -214,8 +215,9 @@ func TestInterrupt_TwiceEndsAtOnce(t *testing.T) {
 // TestInterrupt_Bisect: nothing is left of a search, in the repository or elsewhere, whether a commit
 // was being built or simulated the trial.
 func TestInterrupt_Bisect(t *testing.T) {
-	commitsIn(t, plain, hangs)
-	put(t, "small.yaml", []byte(small))
+	t.Parallel()
+	here := commitsIn(t, plain, hangs)
+	here.put(t, "small.yaml", small)
 	signs := t.TempDir()
 	// A compiler that does not come back mostWait, when asked for more than its version.
 	tool := write(t, "tool", "#!/bin/sh\ncase \"$*\" in\n*-V=full*) exec \"$@\";;\nesac\ntouch "+signs+
@@ -224,9 +226,8 @@ func TestInterrupt_Bisect(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ sign, goflags string }{{"builds", "-toolexec=" + tool}, {"simulates", ""}} {
-		t.Setenv("GOFLAGS", test.goflags)
-		t.Setenv("HANGING", filepath.Join(signs, test.sign))
-		c := started(t, "building ", "bisect", "c0", "c1", "small.yaml", "--trial", "1")
+		here := &folder{here.dir, append(slices.Clone(here.env), "GOFLAGS="+test.goflags, "HANGING="+filepath.Join(signs, test.sign)), here.tmp}
+		c := here.started(t, "building ", "bisect", "c0", "c1", "small.yaml", "--trial", "1")
 		await(t, filepath.Join(signs, test.sign))
 		if err := c.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
@@ -234,10 +235,8 @@ func TestInterrupt_Bisect(t *testing.T) {
 		if code := ends(t, c); code != 130 {
 			t.Errorf("%s: exit code %d", test.sign, code)
 		}
-		if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
-			t.Errorf("%s: left behind: %v, %v", test.sign, left, err)
-		}
-		if trees := git(t, "worktree", "list"); strings.Contains(trees, "\n") {
+		here.clean(t)
+		if trees := here.git(t, "worktree", "list"); strings.Contains(trees, "\n") {
 			t.Errorf("%s: worktrees:\n%s", test.sign, trees)
 		}
 	}
@@ -245,11 +244,12 @@ func TestInterrupt_Bisect(t *testing.T) {
 
 // TestInterrupt_Gate: a pipeline that is cancelled finds out why there is no comparison.
 func TestInterrupt_Gate(t *testing.T) {
-	commitsIn(t, plain, hangs)
-	put(t, "elects.yaml", []byte(elects))
+	t.Parallel()
+	here := commitsIn(t, plain, hangs)
+	here.put(t, "elects.yaml", elects)
 	sign := filepath.Join(t.TempDir(), "hangs")
-	t.Setenv("HANGING", sign)
-	c := started(t, "building ", "gate", "--base", "c0", "elects.yaml")
+	here.env = append(here.env, "HANGING="+sign)
+	c := here.started(t, "building ", "gate", "--base", "c0", "elects.yaml")
 	await(t, sign)
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -257,12 +257,10 @@ func TestInterrupt_Gate(t *testing.T) {
 	if code := ends(t, c); code != 143 {
 		t.Errorf("exit code %d", code)
 	}
-	markdown, junit := gated(t)
+	markdown, junit := here.gated(t)
 	has(t, markdown, "## Conclave: interrupted\n", "- **interrupted**: elects.yaml: interrupted by SIGTERM")
 	has(t, junit, `type="interrupted"`)
-	if left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*"); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	here.clean(t)
 }
 
 // await returns when there is a file.
@@ -281,6 +279,7 @@ func await(t *testing.T, path string) {
 
 // The program that writes stores is told, and has removed its drafts when bench ends.
 func TestInterrupt_Export(t *testing.T) {
+	t.Parallel()
 	dir, programs := smallRun(t), t.TempDir()
 	text := "#!/bin/sh\ncd " + programs +
 		"\ntrap 'echo >tidied; exit 1' INT\necho >begun\nwhile :; do sleep 0.1; done\n"

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 )
 
 func TestList_Golden(t *testing.T) {
+	t.Parallel()
 	words, metrics, _ := strings.Cut(bench(t, "list").want(t, Good).out, "Metrics of every trial\n")
 	golden(t, "list.txt", words)
 	for _, m := range metric.All() {
@@ -28,12 +28,14 @@ func TestList_Golden(t *testing.T) {
 }
 
 func TestDescribe_Golden(t *testing.T) {
+	t.Parallel()
 	golden(t, "describe.txt", bench(t, "describe", "test-everything").want(t, Good).out)
 	golden(t, "describe.json",
 		bench(t, "describe", "mutex/test-everything", "--json").want(t, Good).out)
 }
 
 func TestPlan_Golden(t *testing.T) {
+	t.Parallel()
 	path := write(t, "small.yaml", small)
 	golden(t, "plan.txt", bench(t, "plan", path).want(t, Good).out)
 }
@@ -41,6 +43,7 @@ func TestPlan_Golden(t *testing.T) {
 // Estimates and hashes differ between machines and releases: of the JSON, the
 // form alone is checked.
 func TestPlan_JSON(t *testing.T) {
+	t.Parallel()
 	path := write(t, "small.yaml", small)
 	var r struct {
 		Trials int
@@ -60,6 +63,7 @@ func TestPlan_JSON(t *testing.T) {
 }
 
 func TestPlan_ResolvedIsAnExperiment(t *testing.T) {
+	t.Parallel()
 	resolved := bench(t, "plan", write(t, "small.yaml", small), "--resolved").want(t, Good).out
 	again := bench(t, "plan", write(t, "again.yaml", resolved), "--resolved").want(t, Good).out
 	if again != resolved {
@@ -68,6 +72,7 @@ func TestPlan_ResolvedIsAnExperiment(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
+	t.Parallel()
 	file := write(t, "small.yaml", small)
 	wrong := write(t, "wrong.yaml", small+"repititions: 3\nnodes: -1\n")
 	cases := []struct {
@@ -138,44 +143,28 @@ var bullyCases, _ = filepath.Abs("../../internal/conform/testdata/cases/election
 
 // Every example of every command runs as it stands.
 func TestExamples(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	if err := os.Mkdir("configs", 0o755); err != nil {
+	t.Parallel()
+	here := newFolder(t)
+	here.put(t, "configs/quickstart.yaml", strings.Replace(small, "name: small", "name: quickstart", 1))
+	if err := os.CopyFS(here.path("configs/papers"), os.DirFS(study(t, "bully-best", stated))); err != nil {
 		t.Fatal(err)
 	}
-	config := strings.Replace(small, "name: small", "name: quickstart", 1)
-	file := filepath.Join("configs", "quickstart.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS("configs/papers", os.DirFS(study(t, "bully-best", stated))); err != nil {
-		t.Fatal(err)
-	}
-	bench(t, "run", "configs/quickstart.yaml").want(t, Good)
+	here.bench(t, "run", "configs/quickstart.yaml").want(t, Good)
 	for _, shard := range []string{"1/4", "2/4", "3/4", "4/4"} {
-		bench(t, "run", "configs/quickstart.yaml", "--shard", shard).want(t, Good)
+		here.bench(t, "run", "configs/quickstart.yaml", "--shard", shard).want(t, Good)
 	}
 	for _, folder := range []string{"results/base", "results/new"} {
-		if err := os.CopyFS(folder, os.DirFS(latest(t, "results", "quickstart"))); err != nil {
+		if err := os.CopyFS(here.path(folder), os.DirFS(here.latest(t, "results", "quickstart"))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile("cases.yaml", must(os.ReadFile(bullyCases)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"tuning.yaml": noisy, "rare.yaml": lossy} {
-		if err := os.WriteFile(filepath.Join("configs", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range map[string]string{ // a clone, as far as bench new looks
+	for name, text := range map[string]string{
+		"cases.yaml": string(must(os.ReadFile(bullyCases))), "configs/tuning.yaml": noisy, "configs/rare.yaml": lossy,
+		// a clone, as far as bench new looks
 		"go.mod": "module " + program.Core + "\n", "plugins/all/all.go": "import (\n)\n",
 		"scripts/algorithms/findings.yaml": "breaks:\n  - algorithm: a\n", "scripts/generate.sh": "",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
-			os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		here.put(t, name, text)
 	}
 	var commands []*cobra.Command
 	root := newStreams(nil, &strings.Builder{}, &strings.Builder{}, nil).root(nil)
@@ -217,13 +206,13 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: example %q", c.CommandPath(), line)
 				continue
 			}
-			r := bench(t, args[1:]...)
+			r := here.bench(t, args[1:]...)
 			if r.code != Good {
 				t.Errorf("%s: exit code %d\n%s%s", strings.TrimSpace(line), r.code, r.out, r.errors)
 			}
 		}
 		if c == root { // the next command's examples begin without its file
-			if err := os.Remove("experiment.yaml"); err != nil {
+			if err := os.Remove(here.path("experiment.yaml")); err != nil {
 				t.Error(err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/launch"
 	"github.com/conclave-bench/conclave/internal/outcome"
 	"github.com/conclave-bench/conclave/internal/tune"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -17,7 +18,7 @@ import (
 
 // tuneFlags are the flags of bench tune.
 type tuneFlags struct {
-	source
+	launch.Source
 	tune.Options
 	out   string
 	quiet bool
@@ -44,12 +45,12 @@ A new folder in --out gets ` + tune.PointsFile + ` with every setting that was m
 Pareto front of downtime and mistakes as a figure, and ` + tune.ExperimentFile + `: an
 experiment for bench run that compares the algorithms at equal mistakes.
 
-` + exitHelp("tune", "0", "1", "2", "3", "5", "130, 143"),
+` + answer.Explain("tune", "0", "1", "2", "3", "5", "130, 143"),
 		Example: `  bench tune configs/tuning.yaml --budget 1000
   bench tune configs/tuning.yaml --budget 1000 --span 4 --json`,
 		Args: cobra.ArbitraryArgs,
 	}
-	f.register(c)
+	s.sourced(c, &f.Source)
 	flags := c.Flags()
 	flags.Lookup("transport").Usage = "measure on `TRANSPORT`: sim in simulation (the default), nats on " +
 		"real processes"
@@ -61,15 +62,17 @@ experiment for bench run that compares the algorithms at equal mistakes.
 		"try `SHARES` of a time-out as its random part, where it has one")
 	flags.StringVar(&f.out, "out", "results", "write into a new folder in `DIR`")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")
-	return s.answering(c, func(args []string) (*answer.Document, error) { return s.tune(&f, args) })
+	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
+		return s.tune(ctx, &f, args)
+	})
 }
 
-func (s *streams) tune(f *tuneFlags, args []string) (*answer.Document, error) {
-	f.simulates()
-	if err := f.Check(f.transport); err != nil {
+func (s *streams) tune(ctx context.Context, f *tuneFlags, args []string) (*answer.Document, error) {
+	f.Simulates()
+	if err := f.Check(f.Transport); err != nil {
 		return nil, err
 	}
-	e, err := f.load(s, args)
+	e, err := f.Load(args)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +83,6 @@ func (s *streams) tune(f *tuneFlags, args []string) (*answer.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := s.interruptible(context.Background())
-	defer stop()
 	options, err := programs()
 	if err != nil {
 		return nil, err
@@ -105,7 +106,6 @@ func (s *streams) tune(f *tuneFlags, args []string) (*answer.Document, error) {
 	if violations > 0 {
 		d.Exit = Violated
 	}
-	d.Verdict = meaning("tune", d.Exit)
 	return d, nil
 }
 

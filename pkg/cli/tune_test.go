@@ -25,21 +25,22 @@ repetitions: 10
 // TestTune: a search ends with a table, a CSV file, figures, and an experiment that runs. It is
 // simulated, although the file does not say so.
 func TestTune(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "noisy.yaml", noisy)
-	r := bench(t, "tune", file, "--budget", "3000", "--span", "4").want(t, Good)
+	r := here.bench(t, "tune", file, "--budget", "3000", "--span", "4").want(t, Good)
 	has(t, r.out, "budget      3000 false elections per hour", "detector.timeout=", "detector.threshold=",
 		"compare: bench run results/noisy-tune/")
 	has(t, r.errors, "bully detector.timeout=25ms: downtime_ms ", ": over", ": within")
 	narrow(t, r.out)
 	narrow(t, r.errors)
-	dir := filepath.Join("results", "noisy-tune", "latest")
+	const dir = "results/noisy-tune/latest/"
 	for _, name := range []string{"front.svg", "front.pdf", "front.png"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 {
+		if info, err := os.Stat(here.path(dir + name)); err != nil || info.Size() < 1000 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(string(must(os.ReadFile(filepath.Join(dir, "tune.csv")))))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(here.read(t, dir+"tune.csv"))).ReadAll()
 	if err != nil || len(rows) < 7 {
 		t.Fatalf("tune.csv: %v, %d rows", err, len(rows))
 	}
@@ -57,12 +58,12 @@ func TestTune(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d settings chosen, want 2", n)
 	}
-	again := bench(t, "run", filepath.Join(dir, "tuned.yaml")).want(t, Good)
+	again := here.bench(t, "run", filepath.FromSlash(dir+"tuned.yaml")).want(t, Good)
 	has(t, again.out, "bully", "ring")
 	if strings.Contains(again.out, "at their defaults") {
 		t.Errorf("the tuned experiment:\n%s", again.out)
 	}
-	has(t, bench(t, "run", file, "--transport", "sim").want(t, Good).out, "at their defaults")
+	has(t, here.bench(t, "run", file, "--transport", "sim").want(t, Good).out, "at their defaults")
 
 	var report struct {
 		Budget     float64 `json:"budget_per_hour"`
@@ -72,7 +73,7 @@ func TestTune(t *testing.T) {
 			Chosen bool
 		}
 	}
-	r = bench(t, "tune", file, "--budget", "3000", "--span", "4", "--json", "--quiet").want(t, Good)
+	r = here.bench(t, "tune", file, "--budget", "3000", "--span", "4", "--json", "--quiet").want(t, Good)
 	if err := answer.Unmarshal([]byte(r.out), &report); err != nil || r.errors != "" {
 		t.Fatalf("%v: %s%s", err, r.out, r.errors)
 	}
@@ -84,7 +85,8 @@ func TestTune(t *testing.T) {
 
 // TestTune_Refused: what cannot be tuned, and flags that mean nothing, are said with a remedy.
 func TestTune_Refused(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	here := newFolder(t)
 	file := write(t, "noisy.yaml", noisy)
 	for want, args := range map[string][]string{
 		"want 0.001 to 1000000":         {"--budget", "0"},
@@ -95,13 +97,13 @@ func TestTune_Refused(t *testing.T) {
 		"write scenario: {kind: leader": {"--set", "scenario.kind=cold-start"},
 		"want 0.001 to 100000":          {"--hours", "-1"},
 	} {
-		has(t, bench(t, append([]string{"tune", file}, args...)...).want(t, Usage).errors, want)
+		has(t, here.bench(t, append([]string{"tune", file}, args...)...).want(t, Usage).errors, want)
 	}
-	has(t, bench(t, "tune", "--algorithms", "bully").want(t, Usage).errors, "detector perfect makes no mistake")
-	has(t, bench(t, "tune").want(t, Usage).errors, "no experiment: want FILE")
-	if left, _ := filepath.Glob("results/*"); len(left) > 0 {
+	has(t, here.bench(t, "tune", "--algorithms", "bully").want(t, Usage).errors, "detector perfect makes no mistake")
+	has(t, here.bench(t, "tune").want(t, Usage).errors, "no experiment: want FILE")
+	if left, _ := filepath.Glob(here.path("results/*")); len(left) > 0 {
 		t.Errorf("a refusal left %q", left)
 	}
-	r := bench(t, "tune", file, "--hours", "0.001", "--span", "2", "--quiet").want(t, Incomplete)
+	r := here.bench(t, "tune", file, "--hours", "0.001", "--span", "2", "--quiet").want(t, Incomplete)
 	has(t, r.out, "bully: cannot be decided in 0.001 hours of quiet running; give")
 }

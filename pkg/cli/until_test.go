@@ -19,6 +19,7 @@ var until = strings.NewReplacer("name: small", "name: until",
 ).Replace(small) + "network: {latency: {distribution: uniform, min: 1ms, max: 3ms}}\n"
 
 func TestPlan_Until(t *testing.T) {
+	t.Parallel()
 	path := write(t, "until.yaml", until)
 	golden(t, "plan-until.txt", bench(t, "plan", path).want(t, Good).out)
 	var r struct {
@@ -41,6 +42,7 @@ func TestPlan_Until(t *testing.T) {
 }
 
 func TestRun_Until(t *testing.T) {
+	t.Parallel()
 	path, root := write(t, "until.yaml", until), t.TempDir()
 	ran := bench(t, "run", path, "--out", root).want(t, Good)
 	has(t, ran.errors, "8 cells x 6..20 repetitions = 48..160 trials")

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
@@ -55,13 +53,4 @@ only the algorithm's own tests can check what a case expects.`,
 		}
 		return conform.AnswerCases(alg.ID, cases, busy)
 	})
-}
-
-// busy shows in a terminal what a command does at present, until it is done.
-func (s *streams) busy() (show func(what string), done func()) {
-	if s.terminal() == nil {
-		return func(string) {}, func() {}
-	}
-	return func(what string) { fmt.Fprintf(s.err, "\r\x1b[K%s", what) },
-		func() { fmt.Fprint(s.err, "\r\x1b[K") }
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -81,7 +81,7 @@ func (s *streams) versionCommand() *cobra.Command {
 			{Name: "go", Value: b.Go, Line: b.Go + " " + b.Platform},
 			{Name: "platform", Value: b.Platform},
 			{Name: "algorithms", Value: b.Algorithms,
-				Line: report.Plural(b.Algorithms, "algorithm", "algorithms")},
+				Line: console.Plural(b.Algorithms, "algorithm", "algorithms")},
 		})
 		return d, nil
 	})

@@ -12,29 +12,27 @@ import (
 	"github.com/conclave-bench/conclave/internal/queue"
 )
 
-// join are the flags of who takes part in a queue.
-type join struct{ queue.Server }
-
-func (j *join) register(c *cobra.Command, name, does string) {
+// joining adds the flags that say which queue.
+func joining(c *cobra.Command, j *queue.Server, name, does string) {
 	flags := c.Flags()
 	flags.StringVar(&j.URL, name, "", does+" at `URL`, as tls://lab1:4222")
 	flags.StringVar(&j.Credentials, "nats-creds", "", "log in to NATS with the credentials in `FILE`")
 	flags.StringVar(&j.CA, "nats-ca", "", "believe the certificates of the authority in `FILE`")
 }
 
-// check says what is wrong with the flags, the first of which has that name.
-func (j *join) check(name string) error {
+// joinable says what is wrong with them.
+func joinable(j *queue.Server) error {
 	if j.URL == "" {
-		return usage("want --%s URL, the address of NATS, as tls://lab1:4222", name)
+		return usage("want --join URL, the address of NATS, as tls://lab1:4222")
 	}
-	if err := j.Server.Check(); err != nil {
-		return usage("--%s: %v", name, err)
+	if err := j.Check(); err != nil {
+		return usage("--join: %v", err)
 	}
 	return nil
 }
 
 func (s *streams) workCommand() *cobra.Command {
-	var j join
+	var j queue.Server
 	var machine string
 	var cores int
 	var host queue.HostConfig
@@ -54,13 +52,13 @@ With --address or --interface, "bench run --hosts URL" may spread trials over
 this machine and others: nodes then live here, and the machine opens ports with
 TLS at that address. Meanwhile it takes no trials from the queue.
 
-` + exitHelp("work", "0", "1", "2"),
+` + answer.Explain("work", "0", "1", "2"),
 		Example: `  bench work --join nats://127.0.0.1:4222
   bench work --join tls://lab1:4222 --nats-creds lab.creds --machine lab7
   bench work --join tls://lab1:4222 --address 10.0.0.7 --slots 4`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := j.check("join"); err != nil {
+			if err := joinable(&j); err != nil {
 				return err
 			}
 			if cores < 0 {
@@ -72,7 +70,7 @@ TLS at that address. Meanwhile it takes no trials from the queue.
 			return s.work(&j, machine, cores, host)
 		},
 	}
-	j.register(c, "join", "take trials from NATS")
+	joining(c, &j, "join", "take trials from NATS")
 	c.Flags().StringVar(&machine, "machine", "",
 		"call this machine `NAME` in results (default: its host name)")
 	c.Flags().IntVar(&cores, "cores", 0, "simulate `N` trials at a time (default: one per core)")
@@ -98,7 +96,7 @@ func checkOffer(h *queue.HostConfig) error {
 	return nil
 }
 
-func (s *streams) work(j *join, machine string, cores int, host queue.HostConfig) error {
+func (s *streams) work(j *queue.Server, machine string, cores int, host queue.HostConfig) error {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	options, err := programs()
@@ -107,7 +105,7 @@ func (s *streams) work(j *join, machine string, cores int, host queue.HostConfig
 	}
 	options.Workers = cores
 	host.Program = proc.Command{Path: options.Exe, Args: []string{agentRole}}
-	err = queue.Work(ctx, queue.WorkerConfig{Server: j.Server, Machine: machine, Options: options, Host: host,
+	err = queue.Work(ctx, queue.WorkerConfig{Server: *j, Machine: machine, Options: options, Host: host,
 		Say: func(text string) { s.say(text) }})
 	if ctx.Err() != nil {
 		return nil // being interrupted is how it ends
@@ -116,7 +114,7 @@ func (s *streams) work(j *join, machine string, cores int, host queue.HostConfig
 }
 
 func (s *streams) workersCommand() *cobra.Command {
-	var j join
+	var j queue.Server
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "workers --join URL",
@@ -125,17 +123,17 @@ func (s *streams) workersCommand() *cobra.Command {
 the run that each works for. "bench run --queue" gives trials to those of its
 own build.
 
-` + exitHelp("workers", "0", "1", "2"),
+` + answer.Explain("workers", "0", "1", "2"),
 		Example: `  bench workers --join nats://127.0.0.1:4222`,
 		Args:    cobra.NoArgs,
 	}
-	j.register(c, "join", "ask NATS")
+	joining(c, &j, "join", "ask NATS")
 	c.Flags().DurationVar(&wait, "wait", 500*time.Millisecond, "wait `TIME` for answers")
 	return s.answering(c, func([]string) (*answer.Document, error) {
-		if err := j.check("join"); err != nil {
+		if err := joinable(&j); err != nil {
 			return nil, err
 		}
-		list, err := queue.Workers(context.Background(), j.Server, wait)
+		list, err := queue.Workers(context.Background(), j, wait)
 		if err != nil {
 			return nil, err
 		}

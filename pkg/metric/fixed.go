@@ -1,8 +1,8 @@
 package metric
 
-// fixed are the columns of every trials.csv that hold figures. Their values are fields of
-// a trial.
-var fixed family
+// fixed are the columns of every trials.csv that hold figures. The journal, the tables and the
+// exports have them in the order of these declarations.
+var fixed = family{always: true}
 
 // The fixed columns.
 var (

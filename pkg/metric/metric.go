@@ -5,7 +5,7 @@
 // none of them knows a metric by its name.
 //
 // To add a metric, declare it in the file of its family, and have the line that
-// computes it say so: metric.SplitBrain.Of(v).
+// computes it say so: metric.SplitBrain.Of(v). The same holds for the fixed columns.
 package metric
 
 import (
@@ -26,6 +26,8 @@ type Metric struct {
 	Unit    Unit
 	Kind    Kind
 	Better  Direction
+	// Always marks the fixed columns: every trial has a figure of it, which is 0 unless it is set.
+	Always bool
 	// Early marks a SinceCause that comes before what a timed-out trial waits for in vain:
 	// a trial that has it did observe it.
 	Early bool
@@ -181,6 +183,9 @@ func (m *Metric) Bounds() (least, most float64) {
 	return 0, years
 }
 
+// Whole says whether every figure of the metric is a whole number: a fixed column that counts.
+func (m *Metric) Whole() bool { return m.Always && m.Kind == Count }
+
 // Doubt is by how much a figure in the metric's unit can be wrong, where instants can be by
 // so many microseconds of clock_error_us: both ends of a time can.
 func (m *Metric) Doubt(clockError float64) float64 {
@@ -196,16 +201,23 @@ type Value struct {
 	Value float64
 }
 
+// Always says whether it is of a fixed column.
+func (v Value) Always() bool {
+	m := Named(v.Name)
+	return m != nil && m.Always
+}
+
 // A family is metrics that belong together, in the order of their declarations, which is
 // that of the columns.
 type family struct {
 	problem algo.Problem
 	traffic bool // all of them are
+	always  bool // all of them are there in every trial
 	members []*Metric
 }
 
 func (f *family) declare(m Metric) *Metric {
-	m.Problem, m.Traffic = f.problem, m.Traffic || f.traffic
+	m.Problem, m.Traffic, m.Always = f.problem, m.Traffic || f.traffic, f.always
 	f.members = append(f.members, &m)
 	return &m
 }

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io"
+	"math"
 	"slices"
-	"strconv"
+
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A sheet is a table on its way to the disk, under another name until all the
@@ -48,8 +51,8 @@ func (s *sheet) digest() string { return hex.EncodeToString(s.sum.Sum(nil)) }
 // tables are those of a run.
 type tables struct {
 	trials, operations, outages, messages, summary *sheet
+	first                                          []field[Trial] // columns in front of the design
 	metrics                                        []string
-	hosts                                          bool // there is a column of them
 }
 
 func (t *tables) all() []*sheet {
@@ -67,10 +70,9 @@ func (t *tables) discard() {
 // derive writes the tables of the journal beside the old ones.
 func (f *Folder) derive() (_ *tables, err error) {
 	h := &f.log.header
-	t := &tables{metrics: h.Metrics, hosts: h.hosts()}
-	first := identity
-	if t.hosts {
-		first = append(slices.Clone(identity), HostColumn)
+	t := &tables{metrics: h.Metrics, first: identity}
+	if h.hosts() {
+		t.first = append(slices.Clip(identity), host)
 	}
 	defer func() {
 		if err != nil {
@@ -82,23 +84,27 @@ func (f *Folder) derive() (_ *tables, err error) {
 		name   string
 		header []string
 	}{
-		{&t.trials, TrialsFile, slices.Concat(first, h.Design, outcome, h.Metrics)},
-		{&t.operations, OperationsFile, operationColumns},
-		{&t.outages, OutagesFile, outageColumns},
-		{&t.messages, MessagesFile, messageColumns},
-		{&t.summary, SummaryFile, slices.Concat(h.Design, figures, h.doubts())},
+		{&t.trials, TrialsFile, slices.Concat(names(t.first), h.Design, fixedColumns(), h.Metrics)},
+		{&t.operations, OperationsFile, names(operations)},
+		{&t.outages, OutagesFile, names(outages)},
+		{&t.messages, MessagesFile, names(messages)},
+		{&t.summary, SummaryFile, slices.Concat(h.Design, names(items), h.doubts())},
 	} {
 		if *s.to, err = newSheet(f.files, s.name, s.header); err != nil {
 			return nil, err
 		}
 	}
-	sum := newSummary(h)
+	all := &Table{Header: h}
+	all.begin(len(f.log.last))
 	err = f.log.each(func(trial *Trial) error {
-		sum.add(trial)
-		return t.add(trial)
+		if err := t.add(trial); err != nil {
+			return err
+		}
+		return all.add(trial)
 	})
+	all.end()
 	if err == nil {
-		err = sum.rows(t.summary.csv.Write)
+		err = all.summarize(t.summary.csv.Write)
 	}
 	for _, s := range t.all() {
 		if err == nil {
@@ -110,83 +116,56 @@ func (f *Folder) derive() (_ *tables, err error) {
 
 // add writes one trial into all tables but the summary.
 func (t *tables) add(trial *Trial) error {
-	if err := t.trials.csv.Write(t.trialRow(trial)); err != nil {
-		return err
+	err := t.trials.csv.Write(t.trialRow(trial))
+	number := ordinal(trial.Trial)
+	op := operation{trial: number}
+	for _, op.Operation = range trial.Ops {
+		op.number++
+		err = errors.Join(err, writeRow(t.operations, operations, &op))
 	}
-	number := strconv.Itoa(trial.Trial)
-	s := t.operations
-	for i, o := range trial.Ops {
-		s.row = append(s.row[:0], number, strconv.Itoa(i+1), strconv.FormatUint(uint64(o.Process), 10),
-			Number(inMS(o.Cause)), Number(inMS(o.Begin)), Number(inMS(o.End)), string(o.Status),
-			string(o.Origin), Number(orNaN(o.Phase)))
-		if err := s.csv.Write(s.row); err != nil {
-			return err
+	end := instant(trial.Value(metric.Duration))
+	o := outage{trial: number}
+	for _, one := range trial.Outages {
+		if o.number++; one.Definition != o.Definition {
+			o.number = 1
 		}
+		o.Outage, o.length = one, one.Length(end)
+		err = errors.Join(err, writeRow(t.outages, outages, &o))
 	}
-	s = t.outages
-	for i, o := range trial.Outages {
-		count := 1
-		for ; count <= i && trial.Outages[i-count].Definition == o.Definition; count++ {
-		}
-		s.row = append(s.row[:0], number, o.Definition, strconv.Itoa(count), strconv.FormatBool(o.Spec),
-			Number(inMS(o.Begin)), Number(inMS(o.Cause)), Number(inMS(o.End)),
-			Number(inMS(o.Length(instant(trial.DurationMS)))), string(o.Status), string(o.Origin),
-			strconv.Itoa(o.Operation))
-		if err := s.csv.Write(s.row); err != nil {
-			return err
-		}
+	m := message{trial: number}
+	for _, m.MessageCount = range trial.Kinds {
+		err = errors.Join(err, writeRow(t.messages, messages, &m))
 	}
-	s = t.messages
-	for _, k := range trial.Kinds {
-		s.row = append(s.row[:0], number, k.Name, decimal(k.Sent), decimal(k.Delivered),
-			decimal(k.Lost), decimal(k.Bytes))
-		if err := s.csv.Write(s.row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// trialRow lays t out in the order of the columns identity, design, outcome and
-// metrics.
+// writeRow writes a row.
+func writeRow[T any](s *sheet, fields []field[T], one *T) error {
+	s.row = appendRow(s.row[:0], fields, one)
+	return s.csv.Write(s.row)
+}
+
+// trialRow lays t out: identity, design, outcome, the fixed metrics, and those of the run.
 func (t *tables) trialRow(trial *Trial) []string {
-	row := append(t.trials.row[:0], strconv.Itoa(trial.Trial), strconv.Itoa(trial.Cell),
-		strconv.Itoa(trial.Repetition), strconv.Itoa(trial.Round), strconv.Itoa(trial.RunOrder),
-		strconv.FormatUint(trial.Seed, 10))
-	if t.hosts {
-		row = append(row, trial.Host)
-	}
+	row := appendRow(t.trials.row[:0], t.first, trial)
 	for _, d := range trial.Design {
 		row = append(row, d.Value)
 	}
-	row = append(row, string(trial.Status), trial.Reason, strconv.Itoa(trial.Attempts),
-		strconv.FormatBool(trial.InModel), strconv.Itoa(trial.Operations),
-		strconv.Itoa(trial.Completed), Number(trial.DurationMS))
-	for _, n := range trial.traffic() {
+	row = appendRow(row, outcome, trial)
+	for _, m := range fixed {
+		v, _ := trial.figure(m.Name)
+		if trial.Unseen && m.Traffic && m.Whole() {
+			v = math.NaN()
+		}
+		row = append(row, Number(v))
+	}
+	for _, name := range t.metrics {
 		text := ""
-		if !trial.Unseen {
-			text = decimal(*n)
+		if v, named := trial.figure(name); named {
+			text = Number(v)
 		}
 		row = append(row, text)
-	}
-	row = append(row, Number(trial.LateShare), Number(trial.SchedDelayP99MS))
-	for _, name := range t.metrics {
-		value := ""
-		for _, m := range trial.Metrics {
-			if m.Name == name {
-				value = Number(m.Value)
-			}
-		}
-		row = append(row, value)
 	}
 	t.trials.row = row
 	return row
 }
-
-// traffic is where the counts of messages are, in the order of their columns.
-func (t *Trial) traffic() [7]*int64 {
-	return [...]*int64{&t.Messages, &t.Delivered, &t.Lost, &t.Duplicated, &t.Undeliverable, &t.Bytes,
-		&t.DetectorMessages}
-}
-
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -14,12 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
-
-var tableFiles = []string{TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile}
 
 func mustJSON(t testing.TB, v any) []byte {
 	t.Helper()
@@ -59,7 +56,7 @@ func TestRows(t *testing.T) {
 	f := create(t, testHeader(2))
 	one := testTrial(1)
 	one.Status, one.Reason = trace.Violated, "p3 \"inside\",\nand p7"
-	one.LateShare, one.SchedDelayP99MS = 0.25, 0.000012
+	one.Set(metric.LateShare.Of(0.25), metric.SchedDelay.Of(0.000012))
 	one.InModel = false
 	if err := f.Append(one); err != nil {
 		t.Fatal(err)
@@ -113,7 +110,7 @@ func TestTablesDependOnTheTrialsAlone(t *testing.T) {
 		}
 		finish(t, f)
 		got := map[string]string{}
-		for _, name := range tableFiles {
+		for _, name := range tableFiles() {
 			got[name] = readFile(t, f.Dir(), name)
 			if first != nil && got[name] != first[name] {
 				t.Errorf("%s differs between runs of the same trials", name)
@@ -131,8 +128,8 @@ func randomTrial(n int) Trial {
 	if t.Status == trace.Invalid {
 		t.Status = trace.OK
 	}
-	t.DurationMS = random.ExpFloat64()
-	t.Metrics = []metric.Value{metric.Election.Of(random.ExpFloat64())}
+	t.Set(metric.Duration.Of(random.ExpFloat64()))
+	only(&t, metric.Election.Of(random.ExpFloat64()))
 	return t
 }
 
@@ -143,8 +140,9 @@ func TestSummary(t *testing.T) {
 	add := func(cell, repetition int, status trace.Status, messages int64, metrics ...metric.Value) {
 		trial := testTrial(2 * cell)
 		trial.Trial, trial.Cell, trial.Repetition = len(trials)+1, cell, repetition
-		trial.Status, trial.Messages, trial.Metrics = status, messages, metrics
-		trial.DurationMS = float64(messages)
+		trial.Status = status
+		trial.Set(metric.Messages.Of(float64(messages)), metric.Duration.Of(float64(messages)))
+		only(&trial, metrics...)
 		trials = append(trials, trial)
 	}
 	for i := 1; i <= 6; i++ {
@@ -392,20 +390,16 @@ func BenchmarkFinish(b *testing.B) {
 // is neither.
 func TestSummary_TimedOut(t *testing.T) {
 	t.Parallel()
-	h := Header{Metrics: []string{"detection_ms", "suspicion_ms", "election_ms", "heal_ms", "recovery_ms",
-		"split_brain_ms", "message_delays"}}
-	s := newSummary(&h)
 	trial := testTrial(1)
 	trial.Status = trace.TimedOut
-	trial.Metrics = []metric.Value{metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan), metric.Heal.Of(5),
-		metric.SplitBrain.Of(6), metric.MessageDelays.Of(7)} // and no recovery
-	s.add(&trial)
+	only(&trial, metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan), metric.Heal.Of(5),
+		metric.SplitBrain.Of(6), metric.MessageDelays.Of(7)) // and no recovery
+	c := Cell{Trials: []*Trial{&trial}}
 	for name, want := range map[string][2]int{
 		"detection_ms": {1, 0}, "suspicion_ms": {1, 0}, "election_ms": {0, 1}, "heal_ms": {0, 1},
 		"recovery_ms": {0, 0}, "split_brain_ms": {0, 0}, "message_delays": {0, 0},
 	} {
-		c := s.cells[trial.Cell]
-		d := c.samples[name].Describe(stats.FixedN)
+		d := c.Describe(name)
 		if got := [2]int{d.N, d.Censored}; got != want {
 			t.Errorf("%s: %d values and %d censored, want %v", name, got[0], got[1], want)
 		}

@@ -64,7 +64,7 @@ func TestFullDiskUnderTheJournal(t *testing.T) {
 
 func TestFullDiskUnderATable(t *testing.T) {
 	t.Parallel()
-	s, err := newSheet(&disk{t.TempDir()}, TrialsFile, identity)
+	s, err := newSheet(&disk{t.TempDir()}, TrialsFile, names(identity))
 	if err != nil {
 		t.Fatal(err)
 	}

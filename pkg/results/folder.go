@@ -82,7 +82,7 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 func (h *Header) begin(config []byte) {
 	h.Schema, h.Started = Schema, time.Now().UTC()
 	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
-	h.Load = loadAverage()
+	h.Load = LoadAverage()
 }
 
 // InMemory begins a run like Create, but on no disk: its files are there for File, and
@@ -229,8 +229,7 @@ func difference(was, now []byte) string {
 
 // repair removes what an unfinished write left behind.
 func (f *Folder) repair() error {
-	derived := []string{ManifestFile, TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile}
-	for _, name := range derived {
+	for _, name := range append(tableFiles(), ManifestFile) {
 		stale, _ := filepath.Glob(filepath.Join(f.dir, "."+name+"[0-9]*"))
 		for _, path := range stale {
 			_ = os.Remove(path) // it is merely in the way
@@ -300,7 +299,7 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 			return fmt.Errorf("journal: %s: %w", f.dir, err)
 		}
 		outcomes[t.Trial] = Outcome{t.Status, t.Attempts}
-		b, err := json.Marshal(pack(t))
+		b, err := EncodeTrial(t)
 		if err != nil {
 			return fmt.Errorf("journal: %s: trial %d: %w", f.dir, t.Trial, err)
 		}

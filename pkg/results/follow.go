@@ -2,7 +2,6 @@ package results
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -80,11 +79,7 @@ func (f *Follower) take(line []byte, visit func(*Trial, bool)) error {
 	case e.Trial == nil:
 		return errors.New("neither header nor trial")
 	}
-	r := new(record)
-	if err := json.Unmarshal(e.Trial, r); err != nil {
-		return err
-	}
-	t, err := r.unpack(f.j.header.Design)
+	t, err := DecodeTrial(e.Trial, f.j.header.Design)
 	if err == nil {
 		visit(t, f.j.header.final(Outcome{t.Status, t.Attempts}))
 	}

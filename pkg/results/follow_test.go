@@ -34,7 +34,8 @@ func appendTrial(t *testing.T, f *Folder, n, attempts int, status trace.Status) 
 	one := testTrial(n)
 	one.Attempts, one.Status = attempts, status
 	if status != trace.OK {
-		one.Metrics, one.Ops, one.Outages = nil, nil, nil
+		one.Ops, one.Outages = nil, nil
+		only(&one)
 	}
 	if err := f.Append(one); err != nil {
 		t.Fatal(err)

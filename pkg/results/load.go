@@ -105,11 +105,7 @@ func (j *journal) read(at position) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := new(record)
-	if err := json.Unmarshal(e.Trial, r); err != nil {
-		return nil, err
-	}
-	return r.unpack(j.header.Design)
+	return DecodeTrial(e.Trial, j.header.Design)
 }
 
 // reading calls use with the journal of the run at path, which may be anything
@@ -168,14 +164,13 @@ func ReadAttempts(path string, trial int) ([]Trial, error) {
 	var all []Trial
 	err := reading(path, func(j *journal) error {
 		_, err := scan(io.NewSectionReader(j.file, 0, math.MaxInt64), func(e *entry, _ position) error {
-			var r record
 			if e.Trial == nil {
 				return nil
 			}
-			if err := json.Unmarshal(e.Trial, &r); err != nil || r.Trial != trial {
+			if h, err := headOf(e.Trial); err != nil || h.Trial != trial {
 				return err
 			}
-			t, err := r.unpack(j.header.Design)
+			t, err := DecodeTrial(e.Trial, j.header.Design)
 			if err == nil {
 				all = append(all, *t)
 			}

@@ -33,14 +33,14 @@ type Machine struct {
 }
 
 func thisMachine() Machine {
-	memory, _ := strconv.ParseInt(strings.TrimSuffix(field("/proc/meminfo", "MemTotal", ":"), " kB"),
+	memory, _ := strconv.ParseInt(strings.TrimSuffix(valueIn("/proc/meminfo", "MemTotal", ":"), " kB"),
 		10, 64)
 	return Machine{
 		OS:          runtime.GOOS,
 		Arch:        runtime.GOARCH,
-		Distro:      strings.Trim(field("/etc/os-release", "PRETTY_NAME", "="), `"`),
+		Distro:      strings.Trim(valueIn("/etc/os-release", "PRETTY_NAME", "="), `"`),
 		Kernel:      firstLine("/proc/sys/kernel/osrelease"),
-		CPU:         field("/proc/cpuinfo", "model name", ":"),
+		CPU:         valueIn("/proc/cpuinfo", "model name", ":"),
 		Cores:       runtime.NumCPU(),
 		MaxProcs:    runtime.GOMAXPROCS(0),
 		MemoryBytes: memory << 10,
@@ -68,7 +68,7 @@ func turbo() string {
 
 // virtual names the machine that this one is simulated on, if it is.
 func virtual() string {
-	if !slices.Contains(strings.Fields(field("/proc/cpuinfo", "flags", ":")), "hypervisor") {
+	if !slices.Contains(strings.Fields(valueIn("/proc/cpuinfo", "flags", ":")), "hypervisor") {
 		return ""
 	}
 	return cmp.Or(firstLine("/sys/class/dmi/id/product_name"), firstLine("/sys/class/dmi/id/sys_vendor"),
@@ -86,12 +86,8 @@ func (m Machine) String() string {
 		m.OS, m.Arch, m.Kernel, m.Cores, m.CPU, m.MaxProcs)
 }
 
-// loadAverage returns how busy the machine was over the last 1, 5 and 15
-// minutes.
 // LoadAverage is how busy the machine is, over 1, 5 and 15 minutes; "" if it does not say.
-func LoadAverage() string { return loadAverage() }
-
-func loadAverage() string {
+func LoadAverage() string {
 	f := strings.Fields(firstLine("/proc/loadavg"))
 	return strings.Join(f[:min(3, len(f))], " ")
 }
@@ -103,8 +99,8 @@ func firstLine(path string) string {
 	return clean(line)
 }
 
-// field returns the first value of key in a file of the system, or nothing.
-func field(path, key, separator string) string {
+// valueIn returns the first value of key in a file of the system, or nothing.
+func valueIn(path, key, separator string) string {
 	b, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(b)) {
 		k, v, ok := strings.Cut(line, separator)

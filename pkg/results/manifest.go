@@ -345,7 +345,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Started: stamp(h.Started), Finish: stamp(f.now()),
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
-		Machine: h.Machine, LoadThen: h.Load, LoadNow: loadAverage(), Bus: end.Bus,
+		Machine: h.Machine, LoadThen: h.Load, LoadNow: LoadAverage(), Bus: end.Bus,
 		Shard: h.Shard, Parts: h.Parts, Workers: slices.Clone(end.Workers),
 		Stopping:    end.Stopping,
 		Costs:       end.Costs,

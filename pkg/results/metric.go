@@ -26,11 +26,8 @@ const (
 // censors, except that it may well have seen what comes early. Of a metric that is not
 // declared nobody knows that, and it says nothing. The value is 0 unless there is one.
 func (t *Trial) Observe(name string) (float64, Observation) {
-	if t.Status != trace.OK && t.Status != trace.TimedOut {
-		return 0, Nothing
-	}
 	m := metric.Named(name)
-	if m == nil {
+	if m == nil || t.Status != trace.OK && t.Status != trace.TimedOut {
 		return 0, Nothing
 	}
 	v, named := t.Figure(name)
@@ -57,45 +54,86 @@ func (t *Trial) open(m *metric.Metric) bool {
 }
 
 // Figure looks a metric up, whatever became of the trial, and says whether the trial names it at all.
-func (t *Trial) Figure(name string) (float64, bool) {
-	for _, m := range t.Metrics {
-		if m.Name == name {
-			return m.Value, true
+// Every trial names the fixed ones, but where its messages are not seen those about messages; those
+// that nobody set are 0. The value is NaN if there is none.
+func (t *Trial) Figure(name string) (v float64, named bool) {
+	v, named = t.figure(name)
+	if m := metric.Named(name); m != nil && m.Always {
+		named = !t.Unseen || !m.Traffic
+	}
+	if !named {
+		v = math.NaN()
+	}
+	return v, named
+}
+
+// figure is what the trial was given, and 0 of what it was not.
+func (t *Trial) figure(name string) (float64, bool) {
+	for i := range t.own {
+		if t.own[i].Name == name {
+			return t.own[i].Value, true
 		}
 	}
 	if t.held != nil {
-		if v, named := t.held.of(t, name); named {
-			return v, true
-		}
-	}
-	for i := range fixed {
-		if fixed[i].metric.Name == name {
-			if t.Unseen && fixed[i].metric.Traffic {
-				return math.NaN(), false
-			}
-			return fixed[i].of(t), true
-		}
+		return t.held.of(t, name)
 	}
 	return 0, false
 }
 
-// fixed is where a trial holds the metrics that have a field of their own.
-var fixed = []struct {
-	metric *metric.Metric
-	of     func(*Trial) float64
-}{
-	{metric.Operations, func(t *Trial) float64 { return float64(t.Operations) }},
-	{metric.Completed, func(t *Trial) float64 { return float64(t.Completed) }},
-	{metric.Duration, func(t *Trial) float64 { return t.DurationMS }},
-	{metric.Messages, func(t *Trial) float64 { return float64(t.Messages) }},
-	{metric.Delivered, func(t *Trial) float64 { return float64(t.Delivered) }},
-	{metric.Lost, func(t *Trial) float64 { return float64(t.Lost) }},
-	{metric.Duplicated, func(t *Trial) float64 { return float64(t.Duplicated) }},
-	{metric.Undeliverable, func(t *Trial) float64 { return float64(t.Undeliverable) }},
-	{metric.BytesSent, func(t *Trial) float64 { return float64(t.Bytes) }},
-	{metric.DetectorMessages, func(t *Trial) float64 { return float64(t.DetectorMessages) }},
-	{metric.LateShare, func(t *Trial) float64 { return t.LateShare }},
-	{metric.SchedDelay, func(t *Trial) float64 { return t.SchedDelayP99MS }},
+// Value is the figure of a metric; NaN if there is none.
+func (t *Trial) Value(m *metric.Metric) float64 {
+	v, _ := t.Figure(m.Name)
+	return v
+}
+
+// Count is the figure of a metric that counts; 0 if there is none.
+func (t *Trial) Count(m *metric.Metric) int64 {
+	v := t.Value(m)
+	if math.IsNaN(v) {
+		return 0
+	}
+	return int64(v)
+}
+
+// Metrics are the figures that the trial was given, but for the fixed ones.
+func (t *Trial) Metrics() (out []metric.Value) {
+	for _, v := range t.own {
+		if !v.Always() {
+			out = append(out, v)
+		}
+	}
+	if t.held == nil {
+		return out
+	}
+	for _, m := range metric.All() {
+		if v, named := t.held.of(t, m.Name); named && !m.Always {
+			out = append(out, m.Of(v))
+		}
+	}
+	return out
+}
+
+// Set gives the trial figures, in place of those that it has of these metrics. NaN is one that the
+// trial could have had.
+func (t *Trial) Set(values ...metric.Value) {
+	if len(t.own) == 0 {
+		t.own = slices.Clone(values)
+		return
+	}
+	for _, v := range values {
+		if i := slices.IndexFunc(t.own, func(o metric.Value) bool { return o.Name == v.Name }); i >= 0 {
+			t.own[i] = v
+		} else {
+			t.own = append(t.own, v)
+		}
+	}
+}
+
+// With is the trial with these figures, like Set.
+func (t Trial) With(values ...metric.Value) Trial {
+	t.own = slices.Clone(t.own)
+	t.Set(values...)
+	return t
 }
 
 // Known lists the metrics that somebody can ask of the table: its own, and the fixed ones.

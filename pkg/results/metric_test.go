@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -14,10 +13,10 @@ import (
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	trial := testTrial(1)
-	trial.Metrics = []metric.Value{metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan),
+	only(&trial, metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan),
 		metric.Downtime.Of(5), metric.SplitBrain.Of(6), metric.MessageDelays.Of(7), metric.LatencyAchieved.Of(8),
-		metric.Knee.Of(nan), metric.KeptUp.Of(nan), metric.WarmupFound.Of(5)}
-	trial.SchedDelayP99MS = 9
+		metric.Knee.Of(nan), metric.KeptUp.Of(nan), metric.WarmupFound.Of(5))
+	trial.Set(metric.SchedDelay.Of(9))
 	for _, tt := range []struct {
 		metric      string
 		ok, timeout string
@@ -69,7 +68,7 @@ func TestObserve_Open(t *testing.T) {
 		{metric.Agreed.Never.Of(1), "5 1", "0 2"},
 		{metric.Crashes.Of(1), "5 1", "7 1"},
 	} {
-		trial.Metrics = []metric.Value{metric.Downtime.Of(5), metric.Agreed.Downtime.Of(7), tt.never}
+		only(&trial, metric.Downtime.Of(5), metric.Agreed.Downtime.Of(7), tt.never)
 		own, agreed := fmt.Sprint(trial.Observe("downtime_ms")), fmt.Sprint(trial.Observe("downtime_agreed_ms"))
 		if own != tt.own || agreed != tt.agreed {
 			t.Errorf("%v: downtime_ms %s and downtime_agreed_ms %s, want %s and %s", tt.never, own, agreed, tt.own,
@@ -88,18 +87,5 @@ func TestCells(t *testing.T) {
 	cells := (&Table{Trials: trials}).Cells()
 	if len(cells) != 2 || len(cells[0].Trials) != 2 || cells[1].Get("duplication") != ".10" {
 		t.Errorf("%d cells, want one of two trials and one of the third", len(cells))
-	}
-}
-
-// TestFixed: a trial has a field for every fixed metric, and the columns are in the order
-// of the declarations.
-func TestFixed(t *testing.T) {
-	t.Parallel()
-	var names []string
-	for i := range fixed {
-		names = append(names, fixed[i].metric.Name)
-	}
-	if want := metric.Names(metric.Fixed()); !slices.Equal(names, want) {
-		t.Errorf("fields\n got %q\nwant %q", names, want)
 	}
 }

@@ -17,8 +17,8 @@ type seen struct {
 	op    string
 }
 
-// operations reads those of the run at path, in a form that knows NaN.
-func operations(t *testing.T, path string) (out []seen) {
+// operationsOf reads those of the run at path, in a form that knows NaN.
+func operationsOf(t *testing.T, path string) (out []seen) {
 	t.Helper()
 	err := EachOperation(path, func(trial int, op trace.Operation) error {
 		out = append(out, seen{trial, strings.Join([]string{Number(inMS(op.Cause)), Number(inMS(op.Begin)),
@@ -36,24 +36,24 @@ func operations(t *testing.T, path string) (out []seen) {
 func TestEachOperation_OneTruth(t *testing.T) {
 	f := written(t, 3, false)
 	want := []seen{{1, " 0.000001 12.5 ok 3"}, {2, " 0.000001 12.5 ok 3"}, {3, " 0.000001 12.5 ok 3"}}
-	if got := operations(t, f.Dir()); !reflect.DeepEqual(got, want) {
+	if got := operationsOf(t, f.Dir()); !reflect.DeepEqual(got, want) {
 		t.Errorf("from the table: %v, want %v", got, want)
 	}
 	alone := t.TempDir()
 	write(t, filepath.Join(alone, OperationsFile), readFile(t, f.Dir(), OperationsFile))
-	if got := operations(t, alone); !reflect.DeepEqual(got, want) {
+	if got := operationsOf(t, alone); !reflect.DeepEqual(got, want) {
 		t.Errorf("from the table alone: %v, want %v", got, want)
 	}
 	if err := f.Append(testTrial(4)); err != nil {
 		t.Fatal(err)
 	}
-	if got := operations(t, f.Dir()); len(got) != 4 {
+	if got := operationsOf(t, f.Dir()); len(got) != 4 {
 		t.Errorf("%v, want those of the four trials in the journal", got)
 	}
-	if got := operations(t, filepath.Join(f.Dir(), TrialsFile)); got != nil {
+	if got := operationsOf(t, filepath.Join(f.Dir(), TrialsFile)); got != nil {
 		t.Errorf("a table of trials has operations: %v", got)
 	}
-	if got := operations(t, t.TempDir()); got != nil {
+	if got := operationsOf(t, t.TempDir()); got != nil {
 		t.Errorf("an empty folder has operations: %v", got)
 	}
 }

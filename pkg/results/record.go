@@ -3,233 +3,284 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A record is a Trial as the journal holds it. JSON has no NaN: a figure that
-// is not finite is null. Names of design columns stand in the header alone, and
-// operations by column, since a trial may have tens of thousands of them.
-type record struct {
-	Trial         int            `json:"trial"`
-	Status        trace.Status   `json:"status"`
-	Attempts      int            `json:"attempts"`
-	Cell          int            `json:"cell"`
-	Repetition    int            `json:"repetition"`
-	Round         int            `json:"round,omitempty"` // 0: the first
-	RunOrder      int            `json:"run_order"`
-	Seed          uint64         `json:"seed"`
-	Host          string         `json:"host,omitempty"`
-	Design        []string       `json:"design"`
-	Reason        string         `json:"reason,omitempty"`
-	InModel       bool           `json:"in_model"`
-	Operations    int            `json:"operations"`
-	Completed     int            `json:"completed"`
-	DurationMS    number         `json:"duration_ms"`
-	Messages      int64          `json:"messages"`
-	Delivered     int64          `json:"delivered"`
-	Lost          int64          `json:"lost"`
-	Duplicated    int64          `json:"duplicated"`
-	Undeliverable int64          `json:"undeliverable"`
-	Bytes         int64          `json:"bytes"`
-	Detector      int64          `json:"detector_messages"`
-	Unseen        bool           `json:"unseen,omitempty"`
-	LateShare     number         `json:"late_share"`
-	SchedDelayP99 number         `json:"sched_delay_p99_ms"`
-	Metrics       []metricRecord `json:"metrics,omitempty"`
-	Kinds         []kindRecord   `json:"kinds,omitempty"`
-	Ops           *opsRecord     `json:"operation_columns,omitempty"`
-	Outages       *outagesRecord `json:"outage_columns,omitempty"`
+// A plain Trial is what its tags say of it in the journal: the columns in front of the figures.
+type plain Trial
+
+// lists are what a trial has several of, behind the figures. The names of their columns stand
+// once, since a trial may have tens of thousands of operations.
+type lists struct {
+	Metrics    []figure             `json:"metrics,omitempty"`
+	Kinds      []trace.MessageCount `json:"kinds,omitempty"`
+	Operations ops                  `json:"operation_columns,omitempty"`
+	Outages    outs                 `json:"outage_columns,omitempty"`
 }
 
-type metricRecord struct {
+// A figure is a metric.Value. JSON has no NaN: a figure that is not finite is null.
+type figure struct {
 	Name  string `json:"name"`
 	Value number `json:"value"`
 }
 
-type kindRecord struct {
-	Name      string `json:"kind"`
-	Sent      int64  `json:"sent"`
-	Delivered int64  `json:"delivered"`
-	Lost      int64  `json:"lost"`
-	Bytes     int64  `json:"bytes"`
-}
-
-type opsRecord struct {
-	Process []uint32         `json:"process"`
-	Cause   numbers          `json:"cause_ms"`
-	Begin   numbers          `json:"begin_ms"`
-	End     numbers          `json:"end_ms"`
-	Status  []trace.Progress `json:"status"`
-	Origin  []trace.Origin   `json:"cause,omitempty"` // of elections
-	Phase   numbers          `json:"phase,omitempty"` // of those that have one; 0: this one has none
-}
-
-type outagesRecord struct {
-	Spec       string           `json:"spec,omitempty"` // the definition that the Spec names, if it has some
-	Definition []string         `json:"definition"`
-	Begin      numbers          `json:"begin_ms"`
-	Cause      numbers          `json:"cause_ms"`
-	End        numbers          `json:"end_ms"`
-	Status     []trace.Progress `json:"status"`
-	Origin     []trace.Origin   `json:"cause"`
-	Operation  []int            `json:"operation"`
-}
-
-// packOutages makes columns of outages; nil of none.
-func packOutages(outages []trace.Outage) *outagesRecord {
-	if len(outages) == 0 {
-		return nil
+// recordOf is a trial as the journal holds it: plain, a field for each fixed metric, among them
+// Trial.Unseen behind the counts of messages, and lists.
+var recordOf = sync.OnceValue(func() (r struct {
+	is      reflect.Type
+	figures []int // which field is that of each fixed metric
+	unseen  int
+}) {
+	fields := []reflect.StructField{{Name: "Plain", Type: reflect.TypeFor[plain](), Anonymous: true}}
+	add := func(t reflect.Type, key string) int {
+		n := len(fields)
+		fields = append(fields, reflect.StructField{Name: "Field" + strconv.Itoa(n), Type: t,
+			Tag: reflect.StructTag(`json:"` + key + `"`)})
+		return n
 	}
-	r := new(outagesRecord)
-	for i := range outages {
-		o := &outages[i]
-		if o.Spec {
-			r.Spec = o.Definition
+	for _, m := range fixed {
+		t := reflect.TypeFor[number]()
+		switch {
+		case m.Whole():
+			t = reflect.TypeFor[int64]()
+		case m.Traffic && r.unseen == 0:
+			r.unseen = add(reflect.TypeFor[bool](), "unseen,omitempty")
 		}
-		r.Definition = append(r.Definition, o.Definition)
-		r.Begin, r.Cause = append(r.Begin, inMS(o.Begin)), append(r.Cause, inMS(o.Cause))
-		r.End, r.Status = append(r.End, inMS(o.End)), append(r.Status, o.Status)
-		r.Origin, r.Operation = append(r.Origin, o.Origin), append(r.Operation, o.Operation)
+		r.figures = append(r.figures, add(t, m.Name))
 	}
+	r.is = reflect.StructOf(append(fields, reflect.StructField{Name: "Lists", Type: reflect.TypeFor[lists](),
+		Anonymous: true}))
 	return r
-}
+})
 
-// unpack is the inverse of packOutages.
-func (r *outagesRecord) unpack() ([]trace.Outage, error) {
-	if r == nil {
-		return nil, nil
+// EncodeTrial is an attempt as JSON, as it stands in a journal, with its texts cleaned.
+func EncodeTrial(t *Trial) ([]byte, error) {
+	one := *t
+	one.Host, one.Reason, one.Design = clean(t.Host), clean(t.Reason), slices.Clone(t.Design)
+	for i := range one.Design {
+		one.Design[i].Value = clean(one.Design[i].Value)
 	}
-	n := len(r.Definition)
-	if len(r.Begin) != n || len(r.Cause) != n || len(r.End) != n || len(r.Status) != n ||
-		len(r.Origin) != n || len(r.Operation) != n {
-		return nil, errors.New("columns of outages differ in length")
+	all := lists{Kinds: slices.Clone(t.Kinds), Operations: t.Ops, Outages: t.Outages}
+	for i := range all.Kinds {
+		all.Kinds[i].Name = clean(all.Kinds[i].Name)
 	}
-	out := make([]trace.Outage, n)
-	for i := range out {
-		out[i] = trace.Outage{Definition: r.Definition[i], Spec: r.Definition[i] == r.Spec,
-			Begin: instant(r.Begin[i]), Cause: instant(r.Cause[i]), End: instant(r.End[i]),
-			Origin: r.Origin[i], Status: r.Status[i], Operation: r.Operation[i]}
+	for _, v := range t.Metrics() {
+		all.Metrics = append(all.Metrics, figure{v.Name, number(v.Value)})
 	}
-	return out, nil
-}
-
-// pack makes a record of t, with its texts cleaned.
-func pack(t *Trial) *record {
-	r := &record{
-		Trial: t.Trial, Status: t.Status, Attempts: t.Attempts,
-		Cell: t.Cell, Repetition: t.Repetition, Round: t.Round, RunOrder: t.RunOrder, Seed: t.Seed,
-		Host:   clean(t.Host),
-		Design: make([]string, len(t.Design)), Reason: clean(t.Reason), InModel: t.InModel,
-		Operations: t.Operations, Completed: t.Completed, DurationMS: number(t.DurationMS),
-		Messages: t.Messages, Delivered: t.Delivered, Lost: t.Lost, Duplicated: t.Duplicated,
-		Undeliverable: t.Undeliverable, Bytes: t.Bytes, Detector: t.DetectorMessages,
-		Unseen:    t.Unseen,
-		LateShare: number(t.LateShare), SchedDelayP99: number(t.SchedDelayP99MS),
-	}
-	for i, f := range t.Design {
-		r.Design[i] = clean(f.Value)
-	}
-	for _, m := range t.Metrics {
-		r.Metrics = append(r.Metrics, metricRecord{m.Name, number(m.Value)})
-	}
-	for _, k := range t.Kinds {
-		k.Name = clean(k.Name)
-		r.Kinds = append(r.Kinds, kindRecord(k))
-	}
-	r.Outages = packOutages(t.Outages)
-	if n := len(t.Ops); n > 0 {
-		r.Ops = &opsRecord{make([]uint32, n), make(numbers, n), make(numbers, n), make(numbers, n),
-			make([]trace.Progress, n), nil, nil}
-		if t.Ops[0].Origin != "" {
-			r.Ops.Origin = make([]trace.Origin, n)
-		}
-		if slices.ContainsFunc(t.Ops, func(o trace.Operation) bool { return o.Phase > 0 }) {
-			r.Ops.Phase = make(numbers, n)
-		}
-		for i, o := range t.Ops {
-			if r.Ops.Phase != nil {
-				r.Ops.Phase[i] = o.Phase
-			}
-			r.Ops.Process[i], r.Ops.Status[i] = o.Process, o.Status
-			if r.Ops.Origin != nil {
-				r.Ops.Origin[i] = o.Origin
-			}
-			r.Ops.Cause[i], r.Ops.Begin[i], r.Ops.End[i] = inMS(o.Cause), inMS(o.Begin), inMS(o.End)
+	of := recordOf()
+	r := reflect.New(of.is).Elem()
+	*r.Field(0).Addr().Interface().(*plain) = plain(one)
+	*r.Field(r.NumField() - 1).Addr().Interface().(*lists) = all
+	r.Field(of.unseen).SetBool(t.Unseen)
+	for i, m := range fixed {
+		v, _ := t.figure(m.Name)
+		if to := r.Field(of.figures[i]); m.Whole() {
+			to.SetInt(int64(v))
+		} else {
+			to.SetFloat(v)
 		}
 	}
-	return r
+	return json.Marshal(r.Addr().Interface())
 }
-
-// EncodeTrial is an attempt as JSON, as it stands in a journal.
-func EncodeTrial(t *Trial) ([]byte, error) { return json.Marshal(pack(t)) }
 
 // DecodeTrial is the attempt that EncodeTrial has encoded, for a run with these columns of
 // the design.
 func DecodeTrial(data []byte, design []string) (*Trial, error) {
-	var r record
-	if err := json.Unmarshal(data, &r); err != nil {
+	of := recordOf()
+	r := reflect.New(of.is).Elem()
+	if err := json.Unmarshal(data, r.Addr().Interface()); err != nil {
 		return nil, err
 	}
-	return r.unpack(design)
-}
-
-// unpack makes a Trial of r, naming its design after the header's columns.
-func (r *record) unpack(design []string) (*Trial, error) {
-	t := &Trial{
-		Trial: r.Trial, Status: r.Status, Attempts: r.Attempts,
-		Cell: r.Cell, Repetition: r.Repetition, Round: max(r.Round, 1), RunOrder: r.RunOrder, Seed: r.Seed,
-		Host:   r.Host,
-		Design: make([]metric.Field, len(design)), Reason: r.Reason, InModel: r.InModel,
-		Operations: r.Operations, Completed: r.Completed, DurationMS: float64(r.DurationMS),
-		Messages: r.Messages, Delivered: r.Delivered, Lost: r.Lost, Duplicated: r.Duplicated,
-		Undeliverable: r.Undeliverable, Bytes: r.Bytes, DetectorMessages: r.Detector,
-		Unseen:    r.Unseen,
-		LateShare: float64(r.LateShare), SchedDelayP99MS: float64(r.SchedDelayP99),
-	}
-	if len(r.Design) != len(design) {
-		return nil, fmt.Errorf("trial %d: %d design values, want %d", r.Trial, len(r.Design), len(design))
+	t := (*Trial)(r.Field(0).Addr().Interface().(*plain))
+	if len(t.Design) != len(design) {
+		return nil, fmt.Errorf("trial %d: %d design values, want %d", t.Trial, len(t.Design), len(design))
 	}
 	for i, name := range design {
-		t.Design[i] = metric.Field{Name: name, Value: r.Design[i]}
+		t.Design[i].Name = name
 	}
-	for _, m := range r.Metrics {
-		t.Metrics = append(t.Metrics, metric.Value{Name: m.Name, Value: float64(m.Value)})
-	}
-	for _, k := range r.Kinds {
-		t.Kinds = append(t.Kinds, trace.MessageCount(k))
-	}
-	var err error
-	if t.Outages, err = r.Outages.unpack(); err != nil {
-		return nil, fmt.Errorf("trial %d: %w", r.Trial, err)
-	}
-	o := r.Ops
-	if o == nil {
-		return t, nil
-	}
-	n := len(o.Process)
-	if len(o.Cause) != n || len(o.Begin) != n || len(o.End) != n || len(o.Status) != n ||
-		len(o.Origin) != n && o.Origin != nil || len(o.Phase) != n && o.Phase != nil {
-		return nil, fmt.Errorf("trial %d: columns of operations differ in length", r.Trial)
-	}
-	t.Ops = make([]trace.Operation, n)
-	for i := range t.Ops {
-		t.Ops[i] = trace.Operation{Process: o.Process[i], Status: o.Status[i],
-			Cause: instant(o.Cause[i]), Begin: instant(o.Begin[i]), End: instant(o.End[i])}
-		if o.Origin != nil {
-			t.Ops[i].Origin = o.Origin[i]
+	all := r.Field(r.NumField() - 1).Addr().Interface().(*lists)
+	t.Round, t.Unseen = max(t.Round, 1), r.Field(of.unseen).Bool()
+	t.Kinds, t.Ops, t.Outages = all.Kinds, all.Operations, all.Outages
+	t.own = make([]metric.Value, 0, len(fixed)+len(all.Metrics))
+	for i, m := range fixed {
+		if v := r.Field(of.figures[i]); m.Whole() {
+			t.own = append(t.own, m.Of(float64(v.Int())))
+		} else {
+			t.own = append(t.own, m.Of(v.Float()))
 		}
-		if o.Phase != nil {
-			t.Ops[i].Phase = o.Phase[i]
-		}
+	}
+	for _, m := range all.Metrics {
+		t.own = append(t.own, metric.Value{Name: m.Name, Value: float64(m.Value)})
 	}
 	return t, nil
+}
+
+// MarshalJSON implements json.Marshaler: the values alone, for the names stand in the header.
+func (d Design) MarshalJSON() ([]byte, error) {
+	values := make([]string, len(d))
+	for i, f := range d {
+		values[i] = f.Value
+	}
+	return json.Marshal(values)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Design) UnmarshalJSON(b []byte) error {
+	var values []string
+	err := json.Unmarshal(b, &values)
+	*d = make(Design, len(values))
+	for i, v := range values {
+		(*d)[i].Value = v
+	}
+	return err
+}
+
+// ops are operations as the journal holds them, by column.
+type ops []trace.Operation
+
+// MarshalJSON implements json.Marshaler.
+func (o ops) MarshalJSON() ([]byte, error) {
+	var row operation
+	return appendColumns([]byte("{"), operations, len(o), func(i int) *operation {
+		row.Operation = o[i]
+		return &row
+	})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *ops) UnmarshalJSON(b []byte) error {
+	rows, err := readColumns(b, operations, "operations")
+	*o = make(ops, len(rows))
+	for i := range rows {
+		(*o)[i] = rows[i].Operation
+	}
+	return err
+}
+
+// outs are outages, likewise, with the definition that the Spec names, if it has some.
+type outs []trace.Outage
+
+// MarshalJSON implements json.Marshaler.
+func (o outs) MarshalJSON() ([]byte, error) {
+	b, rows := []byte("{"), make([]outage, len(o))
+	spec := ""
+	for i := range o {
+		if rows[i].Outage = o[i]; o[i].Spec {
+			spec = o[i].Definition
+		}
+	}
+	if spec != "" {
+		b = append(strconv.AppendQuote(append(b, `"spec":`...), spec), ',')
+	}
+	return appendColumns(b, outages, len(o), func(i int) *outage { return &rows[i] })
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *outs) UnmarshalJSON(b []byte) error {
+	var spec struct{ Spec string }
+	if err := json.Unmarshal(b, &spec); err != nil {
+		return err
+	}
+	rows, err := readColumns(b, outages, "outages")
+	*o = make(outs, len(rows))
+	for i := range rows {
+		rows[i].Spec = rows[i].Definition == spec.Spec
+		(*o)[i] = rows[i].Outage
+	}
+	return err
+}
+
+// appendColumns appends to b, which begins an object, the columns of rows of a table that do not
+// follow from others, and ends it.
+func appendColumns[T any](b []byte, fields []field[T], rows int, row func(int) *T) ([]byte, error) {
+	for _, f := range fields {
+		if f.derived {
+			continue
+		}
+		start, set := len(b), !f.seldom
+		b = append(strconv.AppendQuote(b, f.name), ':', '[')
+		for i := range rows {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			switch v := f.at(row(i)).(type) {
+			case *string:
+				text, err := json.Marshal(*v)
+				if err != nil {
+					return nil, err
+				}
+				b, set = append(b, text...), set || *v != ""
+			case *time.Duration:
+				b = appendNumber(b, inMS(*v))
+			case *positive:
+				b, set = appendNumber(b, float64(*v)), set || *v > 0
+			default:
+				b = strconv.AppendInt(b, wholeOf(v), 10)
+			}
+		}
+		if b = append(b, ']', ','); !set {
+			b = b[:start]
+		}
+	}
+	b[len(b)-1] = '}'
+	return b, nil
+}
+
+// readColumns is the inverse of appendColumns. What names the rows.
+func readColumns[T any](b []byte, fields []field[T], what string) (rows []T, err error) {
+	var columns map[string]json.RawMessage
+	if err := json.Unmarshal(b, &columns); err != nil {
+		return nil, err
+	}
+	for _, f := range fields {
+		column, there := columns[f.name]
+		if f.derived || !there && f.seldom {
+			continue
+		}
+		var texts []string
+		var numbers []float64
+		if _, is := f.at(new(T)).(*string); is && there {
+			err = json.Unmarshal(column, &texts)
+		} else if there {
+			numbers, err = parseNumbers(column)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %s of %s: %w", f.name, what, err)
+		}
+		n := len(texts) + len(numbers)
+		if rows == nil {
+			rows = make([]T, n)
+		}
+		if n != len(rows) {
+			return nil, fmt.Errorf("columns of %s differ in length", what)
+		}
+		for i := range rows {
+			switch v := f.at(&rows[i]).(type) {
+			case *string:
+				*v = texts[i]
+			case *time.Duration:
+				*v = instant(numbers[i])
+			case *positive:
+				*v = positive(numbers[i])
+			default:
+				n := numbers[i]
+				if !(n >= 0 && n <= math.MaxUint32 && n == math.Trunc(n)) {
+					return nil, fmt.Errorf("column %s of %s: %v, want a whole number", f.name, what, n)
+				}
+				setWhole(v, int64(n))
+			}
+		}
+	}
+	return rows, nil
 }
 
 // A number is a float64 whose NaN is null.
@@ -245,42 +296,25 @@ func (v *number) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// numbers is an array of them, read and written without reflection.
-type numbers []float64
-
-// MarshalJSON implements json.Marshaler.
-func (a numbers) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 2+8*len(a))
-	b = append(b, '[')
-	for i, v := range a {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendNumber(b, v)
-	}
-	return append(b, ']'), nil
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (a *numbers) UnmarshalJSON(b []byte) error {
+// parseNumbers reads an array of numbers.
+func parseNumbers(b []byte) (out []float64, err error) {
 	b, open := bytes.CutPrefix(b, []byte("["))
 	b, closed := bytes.CutSuffix(b, []byte("]"))
 	if !open || !closed {
-		return fmt.Errorf("column of numbers: %q, want an array", b)
+		return nil, fmt.Errorf("%.80q, want an array", b)
 	}
-	*a = nil
 	if len(bytes.TrimSpace(b)) == 0 {
-		return nil
+		return nil, nil
 	}
-	*a = make(numbers, 0, bytes.Count(b, []byte(","))+1)
-	for field := range bytes.SplitSeq(b, []byte(",")) {
-		v, err := parseNumber(bytes.TrimSpace(field))
+	out = make([]float64, 0, bytes.Count(b, []byte(","))+1)
+	for part := range bytes.SplitSeq(b, []byte(",")) {
+		v, err := parseNumber(bytes.TrimSpace(part))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*a = append(*a, v)
+		out = append(out, v)
 	}
-	return nil
+	return out, nil
 }
 
 func appendNumber(b []byte, v float64) []byte {
@@ -304,6 +338,4 @@ func parseNumber(b []byte) (float64, error) {
 var (
 	_ json.Marshaler   = number(0)
 	_ json.Unmarshaler = (*number)(nil)
-	_ json.Marshaler   = numbers(nil)
-	_ json.Unmarshaler = (*numbers)(nil)
 )

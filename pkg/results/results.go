@@ -9,8 +9,6 @@
 package results
 
 import (
-	"math"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,89 +21,44 @@ import (
 // the manifest.
 const Schema = 3
 
-// The files of a run's folder.
-const (
-	ManifestFile   = "manifest.json"
-	ConfigFile     = "config.resolved.yaml"
-	JournalFile    = "journal.ndjson"
-	TrialsFile     = "trials.csv"
-	OperationsFile = "operations.csv"
-	OutagesFile    = "outages.csv"
-	MessagesFile   = "messages.csv"
-	SummaryFile    = "summary.csv"
-	TracesDir      = "traces"
-	lockFile       = ".lock"
-)
+// A Design is the values of the columns that tell the cells of a run apart.
+type Design []metric.Field
 
 // A Trial is one attempt at a planned trial, with everything that the tables
 // say about it. Trial, Cell, Repetition, Round, Order and Attempts count from 1.
+// Its figures are those of Figure, wherever the trial comes from.
 type Trial struct {
-	Trial, Cell, Repetition int
-	Round                   int    // everything was started anew before it; 0 is the first, too
-	RunOrder                int    // position in execution
-	Seed                    uint64 // below 2^53
-	Host                    string // of a shard on real nodes: the machine's name; "": it does not matter
-	Design                  []metric.Field
-	Status                  trace.Status
-	Reason                  string // of the status, or of a mark; made one line of printable characters
-	Attempts                int    // this one included
-	InModel                 bool
-	row                     int32     // of held
-	held                    *findings // what it found, in place of Metrics; nil: nothing beside those
+	Trial      int          `json:"trial"`
+	Status     trace.Status `json:"status"`
+	Attempts   int          `json:"attempts"` // this one included
+	Cell       int          `json:"cell"`
+	Repetition int          `json:"repetition"`
+	// Everything was started anew before the trial's round; 0 is the first, too.
+	Round    int    `json:"round,omitempty"`
+	RunOrder int    `json:"run_order"` // position in execution
+	Seed     uint64 `json:"seed"`      // below 2^53
+	// Host is, of a shard on real nodes, the machine's name; "": it does not matter.
+	Host   string `json:"host,omitempty"`
+	Design Design `json:"design"`
+	// Reason is that of the status, or of a mark. It is made one line of printable characters.
+	Reason  string `json:"reason,omitempty"`
+	InModel bool   `json:"in_model"`
 
-	Operations, Completed int
-	DurationMS            float64
+	// Unseen: messages are not seen, so that their figures mean nothing, and are empty in the tables.
+	Unseen bool `json:"-"`
 
-	// Algorithm messages, counted as docs/results.md says, and those of the
-	// failure detector, sent.
-	Messages, Delivered, Lost, Duplicated, Undeliverable, Bytes int64
-	DetectorMessages                                            int64
-	// Unseen: messages are not seen, so that these mean nothing, and are empty in the tables.
-	Unseen bool
+	Ops     []trace.Operation    `json:"-"`
+	Outages []trace.Outage       `json:"-"` // definition by definition
+	Kinds   []trace.MessageCount `json:"-"`
 
-	LateShare       float64 // share of messages delivered late, 0 to 1; NaN in simulation
-	SchedDelayP99MS float64 // NaN in simulation
-
-	Metrics []metric.Value // NaN is a figure that the trial could have had; see Survey
-	Ops     []trace.Operation
-	Outages []trace.Outage // definition by definition
-	Kinds   []trace.MessageCount
+	own  []metric.Value // figures that are no table's
+	held *columns       // of the table that has the others; nil: there is none
+	row  int32          // of held
 }
 
 // Marked says whether the trial counts, but for a reason that a reader should know: the
 // machine may have lengthened its times.
 func (t *Trial) Marked() bool { return t.Status == trace.OK && t.Reason != "" }
-
-// HostColumn names the machine of each trial, in runs whose trials do; see Trial.Host.
-const HostColumn = "host"
-
-// DesignColumns are the columns that the design of every run begins with.
-func DesignColumns() []string {
-	return []string{
-		"problem", "algorithm", "label", "transport", "nodes", "topology", "scenario",
-		"latency_model", "latency_ms", "loss", "duplication", "crash_rate",
-	}
-}
-
-// Number formats v for a table: the shortest decimal fraction that reads back
-// as v, without an exponent; empty if v is not finite.
-func Number(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	if v == 0 {
-		v = 0 // a negative zero would print its sign
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
-}
-
-// Finite is v for JSON, which has no NaN: nil, and so null, if v is not finite.
-func Finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
 
 // textLimit bounds free text in bytes: a reason may quote the whole output of a
 // node.

@@ -32,10 +32,7 @@ func testTrial(n int) Trial {
 	cell := (n-1)/2 + 1
 	t := Trial{
 		Trial: n, Cell: cell, Repetition: (n-1)%2 + 1, Round: 1, RunOrder: n, Seed: 1<<53 - 1,
-		Status: trace.OK, Attempts: 1, InModel: true, Operations: 1, Completed: 1,
-		DurationMS: 10.5 + float64(n), Messages: int64(20 * n), Delivered: 19, Lost: 1, Bytes: 320,
-		LateShare: nan, SchedDelayP99MS: nan,
-		Metrics: []metric.Value{metric.Detection.Of(10), metric.Election.Of(1.25 * float64(n))},
+		Status: trace.OK, Attempts: 1, InModel: true,
 		Ops: []trace.Operation{{Process: 3, Cause: -1, Begin: 1, End: 12_500_000, Status: trace.Completed,
 			Origin: trace.LeaderCrashed}},
 		Outages: []trace.Outage{
@@ -54,7 +51,15 @@ func testTrial(n int) Trial {
 	for i, name := range testHeader(1).Design {
 		t.Design = append(t.Design, metric.Field{Name: name, Value: values[i]})
 	}
-	return t
+	return t.With(metric.Operations.Of(1), metric.Completed.Of(1), metric.Duration.Of(10.5+float64(n)),
+		metric.Messages.Of(float64(20*n)), metric.Delivered.Of(19), metric.Lost.Of(1), metric.BytesSent.Of(320),
+		metric.LateShare.Of(nan), metric.SchedDelay.Of(nan),
+		metric.Detection.Of(10), metric.Election.Of(1.25*float64(n)))
+}
+
+// only has a trial have no figures but these, and the fixed ones.
+func only(t *Trial, values ...metric.Value) {
+	t.own = append(slices.DeleteFunc(slices.Clone(t.own), func(v metric.Value) bool { return !v.Always() }), values...)
 }
 
 func create(t testing.TB, h Header) *Folder {
@@ -190,8 +195,8 @@ func TestTrialRefused(t *testing.T) {
 		{"large seed", func(t *Trial) { t.Seed = 1 << 53 }, "2^53"},
 		{"status", func(t *Trial) { t.Status = "fine" }, `status "fine"`},
 		{"design", func(t *Trial) { t.Design = t.Design[1:] }, "want the columns"},
-		{"metric", func(t *Trial) { t.Metrics[0].Name = "speed" }, `metric "speed"`},
-		{"metric twice", func(t *Trial) { t.Metrics[0].Name = "election_ms" }, "twice"},
+		{"metric", func(t *Trial) { t.Set(metric.Value{Name: "speed"}) }, `metric "speed"`},
+		{"metric twice", func(t *Trial) { t.own[len(t.own)-2].Name = "election_ms" }, "twice"},
 	}
 	for _, test := range tests {
 		trial := testTrial(3)

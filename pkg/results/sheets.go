@@ -13,23 +13,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A Type is what the fields of a column hold, unless they are empty.
-type Type string
-
-// The types.
-const (
-	Text  Type = "text"
-	Whole Type = "integer" // of 64 bits
-	Real  Type = "real"    // of 64 bits
-	Truth Type = "boolean"
-)
-
-// A Column is one of a table on disk.
-type Column struct {
-	Name string `json:"name"`
-	Type Type   `json:"type"`
-}
-
 // A Sheet is a table on disk: its name, such as trials, and its file.
 type Sheet struct {
 	Name    string   `json:"name"`
@@ -46,45 +29,57 @@ type Sheets struct {
 	Tables   []Sheet
 }
 
-// types are those of the columns that hold other things than real numbers, outside the design.
-var types = map[Type][]string{
-	Text: {HostColumn, "status", "reason", "cause", "definition", "kind", "metric", "ci_method"},
-	Whole: slices.Concat(identity, []string{"attempts", "operation", "process", "outage", "sent", "delivered",
-		"lost", "bytes", "n", "censored"}, counts()),
-	Truth: {"in_model", "spec"},
-}
-
-// designTypes are those of the design's columns that hold other things than text.
-var designTypes = map[Type][]string{
-	Whole: {"nodes"},
-	Real:  {"latency_ms", "loss", "duplication", "crash_rate"},
-}
-
-// counts are the fixed columns that hold whole numbers.
-func counts() (names []string) {
-	for _, m := range metric.Fixed() {
-		if m.Kind == metric.Count {
-			names = append(names, m.Name)
-		}
+// columnsIn are the columns of a table with that header.
+func columnsIn(file string, header []string) ([]Column, error) {
+	switch file {
+	case OperationsFile:
+		return columnsOf(operations), nil
+	case OutagesFile:
+		return columnsOf(outages), nil
+	case MessagesFile:
+		return columnsOf(messages), nil
+	case SummaryFile:
+		at := max(0, slices.Index(header, items[0].name))
+		return append(designTypes(header[:at]), typed(header[at:], columnsOf(items))...), nil
 	}
-	return names
+	var t Table
+	at, err := t.lay(header)
+	if err != nil {
+		return nil, err
+	}
+	known := slices.Concat(columnsOf(at.identity), columnsOf(outcome))
+	for _, m := range metric.Counts() {
+		known = append(known, Column{m.Name, Whole})
+	}
+	first := len(at.identity)
+	return slices.Concat(typed(header[:first], known), designTypes(t.Design),
+		typed(header[first+len(t.Design):], known)), nil
 }
 
-// typed are the columns of a header, those of the design among them.
-func typed(header, design []string) (columns []Column) {
-	for _, name := range header {
-		of, c := types, Column{name, Real}
-		if slices.Contains(design, name) {
-			of, c.Type = designTypes, Text
+// typed are columns of those names, real ones unless they are known.
+func typed(names []string, known []Column) (out []Column) {
+	for _, name := range names {
+		c := Column{name, Real}
+		if i := slices.IndexFunc(known, func(c Column) bool { return c.Name == name }); i >= 0 {
+			c = known[i]
 		}
-		for t, names := range of {
-			if slices.Contains(names, name) {
-				c.Type = t
+		out = append(out, c)
+	}
+	return out
+}
+
+// designTypes are the columns of a design.
+func designTypes(names []string) (out []Column) {
+	for _, name := range names {
+		c := Column{name, Text}
+		for _, d := range designColumns {
+			if d.name == name {
+				c.Type = d.of
 			}
 		}
-		columns = append(columns, c)
+		out = append(out, c)
 	}
-	return columns
+	return out
 }
 
 // ReadSheets finds the tables of the run at path: whatever ReadTable takes. Those of a run that
@@ -98,7 +93,7 @@ func ReadSheets(path string) (*Sheets, error) {
 		if s.Manifest, err = manifestOf(path); err != nil {
 			return nil, err
 		}
-		return s, s.add(path, stem(TrialsFile))
+		return s, s.add(path, TrialsFile)
 	}
 	if !bare(path) {
 		w, err := inspect(path)
@@ -111,8 +106,8 @@ func ReadSheets(path string) (*Sheets, error) {
 		}
 		s.Path, s.Header, s.Manifest = w.dir, &w.header, w.manifest
 	}
-	for _, name := range []string{TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile} {
-		err := s.add(filepath.Join(s.Path, name), stem(name))
+	for _, name := range tableFiles() {
+		err := s.add(filepath.Join(s.Path, name), name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -126,7 +121,7 @@ func validate(path string) error {
 	if err == nil && info.IsDir() && !bare(path) {
 		return nil // they have the checksums of the manifest
 	}
-	if _, err := Survey(path); err != nil || !info.IsDir() {
+	if _, err := ReadTable(path); err != nil || !info.IsDir() {
 		return err
 	}
 	return errors.Join(EachOperation(path, func(int, trace.Operation) error { return nil }),
@@ -136,18 +131,20 @@ func validate(path string) error {
 
 // readSummary checks the figures of a summary.csv: behind the metric's name numbers, but for the method.
 func readSummary(path string) error {
+	var columns []Column
 	at := 0
-	var columns []string
-	return eachRow(path, func(header []string) error {
-		at, columns = slices.Index(header, figures[0])+1, header
-		if at == 0 {
-			return fmt.Errorf("no column %s, want one", figures[0])
+	var p reader
+	return eachRow(path, func(header []string) (err error) {
+		p.names = header
+		if at = slices.Index(header, items[0].name) + 1; at == 0 {
+			return fmt.Errorf("no column %s, want one", items[0].name)
 		}
-		return nil
+		columns, err = columnsIn(SummaryFile, header)
+		return err
 	}, func(row []string) error {
-		p := fields{names: columns[at:], row: row[at:]}
-		for _, name := range p.names {
-			if slices.Contains(types[Text], name) {
+		p.row, p.next = row, at
+		for _, c := range columns[at:] {
+			if c.Type == Text {
 				p.text()
 			} else {
 				p.between(-mostCount, mostCount)
@@ -161,20 +158,13 @@ func readSummary(path string) error {
 var errEnough = errors.New("enough")
 
 // add takes in a table by its header.
-func (s *Sheets) add(path, name string) error {
+func (s *Sheets) add(path, file string) error {
 	err := eachRow(path, func(header []string) error {
-		var design []string
-		switch name {
-		case stem(TrialsFile):
-			var t Table
-			if _, err := t.lay(header); err != nil {
-				return err
-			}
-			design = t.Design
-		case stem(SummaryFile):
-			design = header[:max(0, slices.Index(header, figures[0]))]
+		columns, err := columnsIn(file, header)
+		if err != nil {
+			return err
 		}
-		s.Tables = append(s.Tables, Sheet{name, path, typed(header, design)})
+		s.Tables = append(s.Tables, Sheet{strings.TrimSuffix(file, filepath.Ext(file)), path, columns})
 		return errEnough
 	}, nil)
 	if errors.Is(err, errEnough) {
@@ -182,6 +172,3 @@ func (s *Sheets) add(path, name string) error {
 	}
 	return err
 }
-
-// stem is what the table in a file is called.
-func stem(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }

@@ -2,10 +2,8 @@ package results
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -41,7 +39,6 @@ type Table struct {
 
 	CSV string // the trials.csv that holds the same; "" if none does
 
-	survey bool // trials have no Metrics of their own
 	shared *shared
 }
 
@@ -57,23 +54,19 @@ type Cell struct {
 // ReadTable reads the run at path: whatever Resolve takes, a folder that holds
 // only the tables, or a file like trials.csv on its own. What lies beside a manifest has
 // the checksum that stands there.
-func ReadTable(path string) (*Table, error) { return openTable(path, false) }
-
-// openTable reads as Survey does, or as ReadTable.
-func openTable(path string, survey bool) (*Table, error) {
+func ReadTable(path string) (*Table, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		return readAlone(path, "", survey)
+		return readAlone(path, "")
 	}
 	if bare(path) {
-		return readAlone(filepath.Join(path, TrialsFile), filepath.Join(path, MessagesFile), survey)
+		return readAlone(filepath.Join(path, TrialsFile), filepath.Join(path, MessagesFile))
 	}
 	w, err := inspect(path)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest,
-		survey: survey}
+	t := &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest}
 	if w.current {
 		t.CSV = filepath.Join(w.dir, TrialsFile)
 		err := t.read(t.CSV, filepath.Join(w.dir, MessagesFile))
@@ -93,12 +86,12 @@ func openTable(path string, survey bool) (*Table, error) {
 
 // begin prepares t for about so many trials.
 func (t *Table) begin(trials int) {
-	t.Trials, t.shared = make([]Trial, 0, trials), newShared(t.survey)
+	t.Trials, t.shared = make([]Trial, 0, trials), newShared()
 }
 
 // end is for when all trials are there.
 func (t *Table) end() {
-	t.shared.end()
+	t.shared.columns.end()
 	t.shared = nil
 }
 
@@ -124,9 +117,9 @@ func bare(path string) bool {
 
 // readAlone reads tables without a journal: trials.csv from path and, unless that is
 // missing, messages.csv.
-func readAlone(path, messages string, survey bool) (*Table, error) {
+func readAlone(path, messages string) (*Table, error) {
 	dir, name := filepath.Split(path)
-	t := &Table{Path: path, Name: strings.TrimSuffix(name, filepath.Ext(name)), CSV: path, survey: survey}
+	t := &Table{Path: path, Name: strings.TrimSuffix(name, filepath.Ext(name)), CSV: path}
 	if messages != "" {
 		t.Path = filepath.Dir(path)
 		t.Name = filepath.Base(t.Path)
@@ -179,47 +172,7 @@ func (t *Table) read(path, messages string) error {
 	if err := t.readTrials(path); err != nil || messages == "" {
 		return err
 	}
-	err := t.readMessages(messages)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return err
-}
-
-// byteOrderMark is what spreadsheets put in front of a table that they save.
-const byteOrderMark = "\ufeff"
-
-// eachRow hands the rows of the table at path to visit after its header to
-// begin. An error names file, line and, where there is one, the column.
-func eachRow(path string, begin func([]string) error, visit func([]string) error) error {
-	file, err := files.Open(path)
-	if err != nil {
-		return fault("table", err)
-	}
-	defer file.Close() // opened for reading: nothing can be lost
-	r := csv.NewReader(files.Lines(file, mostRow))
-	r.ReuseRecord = true
-	for first := true; ; first = false {
-		row, err := r.Read()
-		switch {
-		case err == io.EOF && first:
-			return fmt.Errorf("%s: empty, want a header and rows", path)
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return fmt.Errorf("%s: %w", path, err)
-		case first:
-			header := slices.Clone(row)
-			header[0] = strings.TrimPrefix(header[0], byteOrderMark)
-			err = begin(header)
-		default:
-			err = visit(row)
-		}
-		if err != nil {
-			line, _ := r.FieldPos(0)
-			return fmt.Errorf("%s: line %d: %w", path, line, err)
-		}
-	}
+	return unlessMissing(t.readMessages(messages))
 }
 
 func (t *Table) readTrials(path string) error {
@@ -238,53 +191,55 @@ func (t *Table) readTrials(path string) error {
 		if err := at.trial(t, row, &trial); err != nil {
 			return err
 		}
-		at.scratch = Trial{Design: trial.Design[:0], Metrics: trial.Metrics[:0]}
+		at.scratch = Trial{Design: trial.Design[:0], own: trial.own[:0]}
 		return t.add(&trial)
 	})
 	byNumber := func(a, b Trial) int { return a.Trial - b.Trial }
 	if !slices.IsSortedFunc(t.Trials, byNumber) {
 		slices.SortStableFunc(t.Trials, byNumber)
 	}
-	if err == nil {
-		t.nameCensored()
-	}
+	t.shared.columns.nameCensored()
 	return err
 }
 
 // A layout is where the parts of a row of trials.csv begin.
 type layout struct {
-	identity                 []string // of this table or of an older one
-	design, outcome, metrics int
-	hosts                    bool     // in front of the design
-	columns                  []string // behind outcome
-	scratch                  Trial    // has slices to be used again
-	valid                    []string // the last value of each column of the design, which was checked
+	identity        []field[Trial] // of this table or of an older one, with the host if there is one
+	outcome         int
+	names, identify []string
+	columns         []string // behind the fixed metrics
+	scratch         Trial    // has slices to be used again
+	valid           []string // the last value of each column of the design, which was checked
 }
+
+// fixedColumns are those between the design and the metrics.
+func fixedColumns() []string { return append(names(outcome), metric.Names(fixed)...) }
 
 // lay finds the parts of a header, whose design and metrics may be any.
 func (t *Table) lay(header []string) (layout, error) {
-	at := layout{identity: identity}
+	at := layout{identity: identity, names: fixedColumns()}
 	if !slices.Contains(header, "round") { // a table of a version without rounds
-		at.identity = slices.DeleteFunc(slices.Clone(identity), func(s string) bool { return s == "round" })
+		at.identity = slices.DeleteFunc(slices.Clone(identity),
+			func(f field[Trial]) bool { return f.name == "round" })
 	}
-	at.design = len(at.identity)
-	if at.hosts = slices.Index(header, HostColumn) == at.design; at.hosts {
-		at.design++
+	if slices.Index(header, HostColumn) == len(at.identity) {
+		at.identity = append(slices.Clip(at.identity), host)
 	}
-	at.outcome = slices.Index(header, outcome[0])
-	at.metrics = at.outcome + len(outcome)
-	if at.outcome < at.design || len(header) < at.metrics ||
-		!slices.Equal(header[:len(at.identity)], at.identity) ||
-		!slices.Equal(header[at.outcome:at.metrics], outcome) {
+	at.identify = names(at.identity)
+	design := len(at.identity)
+	at.outcome = slices.Index(header, at.names[0])
+	behind := at.outcome + len(at.names)
+	if at.outcome < design || len(header) < behind ||
+		!slices.Equal(header[:design], at.identify) || !slices.Equal(header[at.outcome:behind], at.names) {
 		renamed := ""
 		if slices.Contains(header, "order") {
 			renamed = "; order is called run_order now"
 		}
 		return at, fmt.Errorf("the columns begin %s, want those of %s: %s, the design, %s, the metrics%s%s",
-			clipped(header), TrialsFile, strings.Join(identity, ", "), strings.Join(outcome, ", "),
+			clipped(header), TrialsFile, strings.Join(names(identity), ", "), strings.Join(at.names, ", "),
 			separated(header), renamed)
 	}
-	t.Design, at.columns = header[at.design:at.outcome], header[at.metrics:]
+	t.Design, at.columns = header[design:at.outcome], header[behind:]
 	at.valid = make([]string, len(t.Design))
 	t.Metrics, t.Undeclared = declared(at.columns), undeclared(at.columns)
 	return at, nil
@@ -310,17 +265,11 @@ func separated(header []string) string {
 
 // trial reads a row into t, which then holds parts of it.
 func (at *layout) trial(table *Table, row []string, t *Trial) error {
-	p := fields{names: at.identity, row: row}
-	t.Trial, t.Cell, t.Repetition, t.Round = p.ordinal(), p.ordinal(), p.ordinal(), 1
-	if len(at.identity) == len(identity) {
-		t.Round = int(p.whole(0, mostOrdinal))
-	}
-	t.RunOrder, t.Seed = p.ordinal(), uint64(p.count())
-	if at.hosts {
-		t.Host = row[len(at.identity)]
-	}
+	p := reader{names: at.identify, row: row}
+	t.Round = 1
+	readRow(&p, at.identity, t)
 	for i, name := range table.Design {
-		value := row[at.design+i]
+		value := row[len(at.identity)+i]
 		t.Design = append(t.Design, metric.Field{Name: name, Value: value})
 		if at.valid[i] == value && value != "" {
 			continue
@@ -330,20 +279,10 @@ func (at *layout) trial(table *Table, row []string, t *Trial) error {
 		}
 		at.valid[i] = strings.Clone(value)
 	}
-	p.names, p.row, p.next = outcome, row[at.outcome:], 0
-	t.Status, t.Reason = trace.Status(p.text()), p.text()
-	t.Attempts, t.InModel = p.ordinal(), p.truth()
-	t.Operations, t.Completed, t.DurationMS = int(p.count()), int(p.count()), p.instant()
-	t.Unseen = p.row[p.next] == ""
-	for _, n := range t.traffic() {
-		if t.Unseen {
-			p.empty()
-		} else {
-			*n = p.count()
-		}
-	}
-	t.LateShare, t.SchedDelayP99MS = p.between(0, 1), p.instant()
-	p.names, p.row, p.next = at.columns, row[at.metrics:], 0
+	p.names, p.row, p.next = at.names, row[at.outcome:], 0
+	readRow(&p, outcome, t)
+	t.figures(&p)
+	p.names, p.row, p.next = at.columns, row[at.outcome+len(at.names):], 0
 	clocks := at.clocks(p.row)
 	for _, name := range at.columns {
 		m := metric.Named(name)
@@ -356,13 +295,34 @@ func (at *layout) trial(table *Table, row []string, t *Trial) error {
 			least, most = -mostInstant, max(most, mostInstant)
 		}
 		if v := p.between(least-m.Doubt(clocks), most); !math.IsNaN(v) {
-			t.Metrics = append(t.Metrics, m.Of(v))
+			t.own = append(t.own, m.Of(v))
 		}
 	}
 	if p.err == nil && !slices.Contains(trace.Statuses(), t.Status) {
 		p.err = fmt.Errorf("status %q, want one of %q", t.Status, trace.Statuses())
 	}
 	return p.err
+}
+
+// figures reads the fixed metrics. Where messages are not seen, their counts are empty.
+func (t *Trial) figures(p *reader) {
+	t.Unseen = p.row[p.next+slices.Index(fixed, metric.Messages)] == ""
+	for _, m := range fixed {
+		v := 0.0
+		switch {
+		case m.Whole() && m.Traffic && t.Unseen:
+			if p.text() != "" {
+				p.wrong("nothing, as in the columns of messages before")
+			}
+		case m.Whole():
+			v = float64(p.whole(0, mostCount))
+		case m.Unit == metric.Milliseconds:
+			v = p.between(0, mostInstant)
+		default:
+			v = p.between(m.Bounds())
+		}
+		t.own = append(t.own, m.Of(v))
+	}
 }
 
 // clocks is by how many microseconds the clocks of a trial can be wrong.
@@ -377,16 +337,11 @@ func (at *layout) clocks(row []string) float64 {
 
 // wantedOf is what a column of the design has instead of a value; "": the value is one.
 func wantedOf(name, value string) string {
-	p := fields{names: []string{name}, row: []string{value}}
-	switch name {
-	case "nodes":
-		p.ordinal()
-	case "latency_ms":
-		p.instant()
-	case "loss", "duplication":
-		p.between(0, 1)
-	case "crash_rate":
-		p.between(0, mostInstant)
+	p := reader{names: []string{name}, row: []string{value}}
+	for _, c := range designColumns {
+		if c.name == name && c.check != nil {
+			c.check(&p)
+		}
 	}
 	if p.want == "" && strings.ContainsFunc(value, unicode.IsControl) {
 		return "no control character"
@@ -394,37 +349,8 @@ func wantedOf(name, value string) string {
 	return p.want
 }
 
-// nameCensored adds to timed-out trials the times that others of the table have
-// and they do not: those are what the time limit cut off.
-func (t *Table) nameCensored() {
-	if t.survey {
-		if len(t.Trials) > 0 {
-			t.Trials[0].held.nameCensored()
-		}
-		return
-	}
-	has := map[string]bool{}
-	for _, trial := range t.Trials {
-		for _, m := range trial.Metrics {
-			has[m.Name] = true
-		}
-	}
-	for i := range t.Trials {
-		trial := &t.Trials[i]
-		if trial.Status != trace.TimedOut {
-			continue
-		}
-		for _, name := range t.Metrics {
-			_, there := trial.Figure(name)
-			if m := metric.Named(name); !there && has[name] && m.Kind.Censored() {
-				trial.Metrics = append(trial.Metrics, m.Of(math.NaN()))
-			}
-		}
-	}
-}
-
 func (t *Table) readMessages(path string) error {
-	all := newShared(false)
+	all := newShared()
 	var list []trace.MessageCount // of trial
 	var trial *Trial
 	end := func() {
@@ -433,23 +359,15 @@ func (t *Table) readMessages(path string) error {
 		}
 		list = list[:0]
 	}
-	err := eachRow(path, exactly(messageColumns), func(row []string) error {
-		p := fields{names: messageColumns, row: row}
-		number := p.ordinal()
-		k := trace.MessageCount{
-			Name: all.text(p.text()),
-			Sent: p.count(), Delivered: p.count(), Lost: p.count(), Bytes: p.count(),
-		}
-		if p.err != nil {
-			return p.err
-		}
-		if trial == nil || trial.Trial != number {
+	err := eachOf(path, messages, func(m *message) error {
+		if number := int(m.trial); trial == nil || trial.Trial != number {
 			end()
 			if trial = t.numbered(number); trial == nil {
-				return fmt.Errorf("trial %s is not in %s", row[0], TrialsFile)
+				return fmt.Errorf("trial %d is not in %s", number, TrialsFile)
 			}
 		}
-		list = append(list, k)
+		m.Name = all.text(m.Name)
+		list = append(list, m.MessageCount)
 		return nil
 	})
 	end()
@@ -465,102 +383,6 @@ func (t *Table) numbered(number int) *Trial {
 		return nil
 	}
 	return &t.Trials[i-1]
-}
-
-// exactly is for eachRow: it refuses a header of any other columns.
-func exactly(want []string) func(header []string) error {
-	return func(header []string) error {
-		if !slices.Equal(header, want) {
-			return fmt.Errorf("columns %q, want %q", header, want)
-		}
-		return nil
-	}
-}
-
-// fields reads the values of a row in turn and keeps the first error.
-type fields struct {
-	names, row []string
-	next       int
-	err        error
-	want       string // instead of what the first error is of
-}
-
-func (p *fields) text() string {
-	p.next++
-	return p.row[p.next-1]
-}
-
-func (p *fields) wrong(want string) {
-	if p.err == nil {
-		p.want = want
-		p.err = fmt.Errorf("column %s: %q, want %s", p.names[p.next-1], p.row[p.next-1], want)
-	}
-}
-
-// How much tables have at most: what is beyond is a mistake, and would overflow somewhere.
-const (
-	mostOrdinal = math.MaxInt32
-	mostCount   = 1<<53 - 1 // every reader of numbers keeps these
-	mostInstant = 1e12      // in milliseconds 30 years, in nanoseconds no overflow
-)
-
-// whole is a whole number from least to most.
-func (p *fields) whole(least, most int64) int64 {
-	p.next++
-	v, err := strconv.ParseInt(p.row[p.next-1], 10, 64)
-	if err != nil || v < least || v > most {
-		p.wrong(fmt.Sprintf("a whole number from %d to %d", least, most))
-	}
-	return v
-}
-
-// ordinal counts from 1.
-func (p *fields) ordinal() int { return int(p.whole(1, mostOrdinal)) }
-
-func (p *fields) count() int64 { return p.whole(0, mostCount) }
-
-// empty is for a field that has to be.
-func (p *fields) empty() {
-	if p.text() != "" {
-		p.wrong("nothing, as in the columns of messages before")
-	}
-}
-
-func (p *fields) truth() bool {
-	p.next++
-	switch p.row[p.next-1] {
-	case "true":
-		return true
-	case "false":
-	default:
-		p.wrong("true or false")
-	}
-	return false
-}
-
-// instant is one of a trial, or a time, in ms; NaN for an empty field.
-func (p *fields) instant() float64 { return p.between(0, mostInstant) }
-
-// between is a number from least to most, give or take what rounding does; NaN for an empty field.
-func (p *fields) between(least, most float64) float64 {
-	p.next++
-	text := p.row[p.next-1]
-	if text == "" {
-		return math.NaN()
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	const (
-		rounding = 1e-9
-		finest   = 1e-150 // what comes closer to 0 has no logarithm, or no difference, that can be drawn
-	)
-	if v != 0 && math.Abs(v) < finest {
-		p.wrong("0, or a number further from it than 1e-150")
-	}
-	if err != nil || !(v >= least-rounding && v <= most+rounding) {
-		p.wrong(fmt.Sprintf("a number from %g to %g, or nothing", least, most))
-		return math.NaN()
-	}
-	return v
 }
 
 // Until is the rule by which the cells of the run ended; nil: there was none, or nothing
@@ -599,10 +421,10 @@ func (t *Table) Cells() []*Cell {
 }
 
 // same says whether a and b are one list in memory, as those of trials are that were read.
-func same(a, b []metric.Field) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
+func same(a, b Design) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // designKey is the values of a design; none of them holds a control character.
-func designKey(design []metric.Field) string {
+func designKey(design Design) string {
 	var b strings.Builder
 	for _, f := range design {
 		b.WriteString(f.Value)
@@ -613,12 +435,7 @@ func designKey(design []metric.Field) string {
 
 // Get returns the value of a column of the design, "" if there is none.
 func (c *Cell) Get(column string) string {
-	for _, f := range c.Design {
-		if f.Name == column {
-			return f.Value
-		}
-	}
-	return ""
+	return metric.Get(c.Design, column)
 }
 
 // Sample returns what the trials of the cell observed of a metric, in their

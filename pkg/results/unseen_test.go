@@ -12,7 +12,8 @@ import (
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	trial := testTrial(1)
-	trial.Unseen, trial.Kinds, trial.Messages, trial.Delivered, trial.Lost, trial.Bytes = true, nil, 0, 0, 0, 0
+	trial.Unseen, trial.Kinds = true, nil
+	trial.Set(metric.Messages.Of(0), metric.Delivered.Of(0), metric.Lost.Of(0), metric.BytesSent.Of(0))
 	f := create(t, testHeader(1))
 	if err := f.Append(trial); err != nil {
 		t.Fatal(err)

@@ -17,25 +17,6 @@ var (
 	columnRule = text.Lazy(`^[a-z][a-z0-9_]{0,63}$`)
 )
 
-// The columns of the tables. In trials.csv identity stands before the design, and
-// outcome between design and metrics; in summary.csv figures stand behind the design.
-var (
-	identity = []string{"trial", "cell", "repetition", "round", "run_order", "seed"}
-	outcome  = append([]string{"status", "reason", "attempts", "in_model"}, metric.Names(metric.Fixed())...)
-	figures  = []string{
-		"metric", "n", "censored", "mean", "sd", "min", "median", "p90", "p95", "p99", "max",
-		"ci_low", "ci_high", "ci_method",
-	}
-	operationColumns = []string{
-		"trial", "operation", "process", "cause_ms", "begin_ms", "end_ms", "status", "cause", "phase",
-	}
-	outageColumns = []string{
-		"trial", "definition", "outage", "spec", "begin_ms", "cause_ms", "end_ms", "length_ms", "status",
-		"cause", "operation",
-	}
-	messageColumns = []string{"trial", "kind", "sent", "delivered", "lost", "bytes"}
-)
-
 // check says everything that is wrong with the caller's part of a header.
 func (h *Header) check() error {
 	var errs []error
@@ -51,7 +32,8 @@ func (h *Header) check() error {
 		wrong("design columns %q, want them to begin with %q", h.Design, fixed)
 	}
 	seen := map[string]bool{}
-	for _, name := range slices.Concat(identity, []string{HostColumn}, outcome, h.Design, h.Metrics) {
+	for _, name := range slices.Concat(names(identity), []string{HostColumn}, fixedColumns(), h.Design,
+		h.Metrics) {
 		if !columnRule().MatchString(name) {
 			wrong("column %q, want lower snake case", name)
 		}
@@ -64,7 +46,7 @@ func (h *Header) check() error {
 		wrong("metric %q is not declared", name)
 	}
 	for _, name := range h.Design {
-		if slices.Contains(figures, name) {
+		if slices.Contains(names(items), name) {
 			wrong("design column %q is the name of a column of %s", name, SummaryFile)
 		}
 	}
@@ -93,8 +75,8 @@ func (t *Trial) check(h *Header) error {
 		wrong("design %v, want the columns %q", t.Design, h.Design)
 	}
 	seen := map[string]bool{}
-	for _, m := range t.Metrics {
-		if !slices.Contains(h.Metrics, m.Name) {
+	for _, m := range t.own {
+		if !m.Always() && !slices.Contains(h.Metrics, m.Name) {
 			wrong("metric %q, want one that the run was created with: %q", m.Name, h.Metrics)
 		}
 		if seen[m.Name] {

@@ -33,7 +33,6 @@ const (
 	mostManifest = 256 * files.MiB // it names every trace
 	mostConfig   = 16 * files.MiB
 	mostLine     = 256 * files.MiB // of a journal or a trace: a trial with all its operations
-	mostRow      = files.MiB       // of a table
 	mostTrace    = 4 << 30
 )
 

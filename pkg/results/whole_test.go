@@ -22,7 +22,7 @@ func complete(t testing.TB) *Folder {
 	f := create(t, testHeader(4))
 	late, again := testTrial(2), testTrial(3)
 	late.Status, late.Reason = trace.TimedOut, "no leader"
-	late.Metrics = []metric.Value{metric.Detection.Of(10), metric.Election.Of(nan)}
+	only(&late, metric.Detection.Of(10), metric.Election.Of(nan))
 	spoiled := again
 	spoiled.Status, spoiled.Reason, again.Attempts = trace.Invalid, "strangers", 2
 	for n := 1; n <= 2; n++ {

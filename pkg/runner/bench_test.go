@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
@@ -43,7 +44,7 @@ func BenchmarkSweep(b *testing.B) {
 		b.ReportMetric(float64((s.Spent-s.InTrials).Microseconds())/1000/n, "ms-outside/trial")
 		scenario := 0.0
 		must(b, results.EachTrial(f.Dir(), func(t *results.Trial) error {
-			scenario += t.DurationMS / n
+			scenario += t.Value(metric.Duration) / n
 			return nil
 		}))
 		b.ReportMetric(scenario, "ms-scenario/trial")

@@ -12,10 +12,12 @@ import (
 )
 
 // A Machine runs trials on real nodes. Options hand it in, as package nodes makes it: this
-// package knows none, and so links no bus. A Room is what a run needs of it.
+// package knows none, and so links no bus. A Room is what a run needs of it. A Queue hands trials to
+// workers elsewhere.
 type (
 	Machine = work.Machine
 	Room    = work.Room
+	Queue   = work.Queue
 )
 
 // machine is the one that o has for the trials of e, with the sites of the programs that

@@ -14,65 +14,19 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A Block is the trials of one repetition that a worker runs, all on one machine.
-type Block struct {
-	Repetition int   `json:"repetition"`
-	Cells      []int `json:"cells"`  // by number, in the order of execution
-	Orders     []int `json:"orders"` // of each of these trials, its position in execution
-}
-
-// trials are those of the block. It is what came over a network: it may not be of e.
-func (b *Block) trials(e *experiment.Experiment) (out []experiment.Trial, err error) {
-	var all []experiment.Trial
-	if b.Repetition >= 1 && b.Repetition <= e.Repetitions && len(b.Cells) == len(b.Orders) {
-		all = e.Block(b.Repetition, 0, nil)
-	}
-	of := map[int]experiment.Trial{}
-	for _, t := range all {
-		of[t.Cell] = t
-	}
-	for i, cell := range b.Cells {
-		t, ok := of[cell]
-		if !ok {
-			return nil, fmt.Errorf("block %+v is not of an experiment of %d cells and %d repetitions", *b,
-				len(e.Cells), e.Repetitions)
-		}
-		delete(of, cell) // not twice
-		t.Order = b.Orders[i]
-		out = append(out, t)
-	}
-	return out, nil
-}
-
-// A Yield is what came of a block.
-type Yield struct {
-	Rows   []results.Trial // every attempt at every trial
-	Traces map[int][]byte  // of trials whose records are kept: the file
-	Failed string          // why no worker could run it; then there is nothing else
-	Keep   func() error    // to be called once it is on disk; nil: nobody waits for that
-	// Worker is who ran it, of trials on real nodes. A feed knows all of it but the bus.
-	Worker *results.Worker
-}
-
-// A Queue hands blocks to workers elsewhere. One goroutine uses it.
-type Queue interface {
-	// Send hands blocks out. A block that is under way already is not handed out again.
-	Send(ctx context.Context, blocks []Block) error
-	// Next waits for what came of a block, of this or of an earlier execution of the run.
-	Next(ctx context.Context) (Yield, error)
-	// Close ends the connection, and the run at the workers if it is over.
-	Close(over bool) error
-}
-
 // dispatch has trials run by workers, and what follows them.
-func (r *run) dispatch(ctx context.Context, q Queue, todo []experiment.Trial) (err error) {
+func (r *run) dispatch(ctx context.Context, todo []experiment.Trial) (err error) {
+	q, err := r.options.Queue(ctx)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, q.Close(err == nil)) }()
 	for ; len(todo) > 0; todo = r.next() {
 		waiting := map[int]experiment.Trial{}
 		for _, t := range todo {
 			waiting[t.Number] = t
 		}
-		if err := q.Send(ctx, blocksOf(todo)); err != nil {
+		if err := q.Send(ctx, work.Blocks(todo)); err != nil {
 			return err
 		}
 		for len(waiting) > 0 {
@@ -88,28 +42,24 @@ func (r *run) dispatch(ctx context.Context, q Queue, todo []experiment.Trial) (e
 	return nil
 }
 
-// blocksOf are the blocks of trials, which stand in the order of execution.
-func blocksOf(todo []experiment.Trial) (blocks []Block) {
-	for _, t := range todo {
-		if n := len(blocks); n == 0 || blocks[n-1].Repetition != t.Repetition {
-			blocks = append(blocks, Block{Repetition: t.Repetition})
-		}
-		b := &blocks[len(blocks)-1]
-		b.Cells, b.Orders = append(b.Cells, t.Cell), append(b.Orders, t.Order)
-	}
-	return blocks
-}
-
 // take puts the rows of trials that are waited for on disk. The others have been there: a
 // worker that was taken for dead has finished after all.
-func (r *run) take(y *Yield, waiting map[int]experiment.Trial) error {
+func (r *run) take(y *work.Yield, waiting map[int]experiment.Trial) error {
 	if y.Failed != "" {
-		return errors.New(y.Failed)
+		y.Keep()
+		return fmt.Errorf("block %d (worker %s): %s", y.Block.Repetition, y.Worker, y.Failed)
 	}
-	rows := slices.DeleteFunc(y.Rows, func(row results.Trial) bool {
-		_, ok := waiting[row.Trial]
-		return !ok
-	})
+	var rows []results.Trial
+	for _, data := range y.Rows {
+		row, err := results.DecodeTrial(data, r.experiment.Columns)
+		if err != nil {
+			return fmt.Errorf("a result of block %d (worker %s) cannot be read: %w", y.Block.Repetition,
+				y.Worker, err)
+		}
+		if _, ok := waiting[row.Trial]; ok {
+			rows = append(rows, *row)
+		}
+	}
 	for trial, data := range y.Traces {
 		if _, ok := waiting[trial]; ok {
 			if err := r.store.KeepTrace(trial, data); err != nil {
@@ -121,22 +71,16 @@ func (r *run) take(y *Yield, waiting map[int]experiment.Trial) error {
 		if err := r.store.AppendGroup(rows); err != nil {
 			return err
 		}
-		r.meet(y.Worker)
+		r.meet(y.Ran)
 	}
 	for i := range rows {
-		row := &rows[i]
-		final := row.Status != trace.Invalid || row.Attempts > r.experiment.Retries
-		t := waiting[row.Trial]
-		if final {
-			r.learn(row)
-			delete(waiting, row.Trial)
+		t := waiting[rows[i].Trial]
+		if r.conclusive(t, &rows[i]) {
+			delete(waiting, t.Number)
 		}
-		r.tell(t, row, final)
 	}
-	if y.Keep == nil {
-		return nil
-	}
-	return y.Keep()
+	y.Keep()
+	return nil
 }
 
 // meet keeps what a worker says of its machine.
@@ -154,28 +98,18 @@ func (r *run) meet(w *results.Worker) {
 	}
 }
 
-// A Feed is where a worker's blocks come from and what came of them goes.
-type Feed interface {
-	// Next waits for blocks; none: there will be no more.
-	Next(ctx context.Context) ([]Block, error)
-	// Yield takes in what came of a block. It may be called while Next waits, or while it is
-	// called for another block.
-	Yield(b Block, y Yield) error
-}
-
 // Work runs blocks of e until there are no more, for a run elsewhere. The folder, of the
 // same header, is where traces lie meanwhile; it gets no journal.
-func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed Feed, o Options) error {
+func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed work.Feed, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, fail: cancel}
+	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, ctx: ctx, fail: cancel}
 	defer w.sending.Wait()
-	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e),
+	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e), schedule: w,
 		ahead: max(o.Workers, 1) * work.Ahead}
 	if !e.Virtual() {
 		w.bus = func() map[string]any { return r.bus }
 	}
-	r.schedule = &fed{ctx: ctx, cancel: cancel, store: w}
 	if first := r.next(); len(first) > 0 {
 		if err := r.here(ctx, first); err != nil {
 			return err
@@ -185,35 +119,13 @@ func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed
 	return context.Cause(ctx)
 }
 
-// fed is a schedule that comes from a feed.
-type fed struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	store  *workStore
-}
-
-func (s *fed) next() (out []experiment.Trial) {
-	blocks, err := s.store.feed.Next(s.ctx)
-	if err != nil {
-		s.cancel(err)
-		return nil
-	}
-	for _, b := range blocks {
-		trials, err := s.store.begin(b)
-		if err != nil {
-			s.cancel(err)
-			return nil
-		}
-		out = append(out, trials...)
-	}
-	return out
-}
-
-// workStore is the store of a worker: rows go to the feed once their block is complete.
+// workStore is the store of a worker: rows go to the feed once their block is complete. Its schedule
+// comes from there.
 type workStore struct {
 	*results.Folder
 	experiment *experiment.Experiment
-	feed       Feed
+	feed       work.Feed
+	ctx        context.Context
 	fail       context.CancelCauseFunc
 	sending    sync.WaitGroup
 	bus        func() map[string]any // what its bus alone costs; nil: it has none
@@ -223,13 +135,29 @@ type workStore struct {
 }
 
 type underWay struct {
-	Block
+	work.Block
 	left map[int]bool // trials that are not finished
 	rows []results.Trial
 }
 
-func (w *workStore) begin(b Block) ([]experiment.Trial, error) {
-	trials, err := b.trials(w.experiment)
+func (w *workStore) next() (out []experiment.Trial) {
+	blocks, err := w.feed.Next(w.ctx)
+	for _, b := range blocks {
+		var trials []experiment.Trial
+		if trials, err = w.begin(b); err != nil {
+			break
+		}
+		out = append(out, trials...)
+	}
+	if err != nil {
+		w.fail(err)
+		return nil
+	}
+	return out
+}
+
+func (w *workStore) begin(b work.Block) ([]experiment.Trial, error) {
+	trials, err := b.Trials(w.experiment)
 	if err != nil {
 		return nil, err
 	}
@@ -284,18 +212,23 @@ func (w *workStore) AppendGroup(rows []results.Trial) error {
 
 // send hands a complete block to the feed.
 func (w *workStore) send(u *underWay) error {
-	y := Yield{Rows: u.rows, Traces: map[int][]byte{}}
+	y := work.Yield{Block: u.Block, Traces: map[int][]byte{}}
 	if w.bus != nil {
-		y.Worker = &results.Worker{Bus: w.bus()}
+		h := w.Header()
+		y.Ran = &results.Worker{Host: h.Where(), Machine: results.ThisSite().Machine, Bus: w.bus()}
 	}
 	for i := range u.rows {
-		data, err := w.TakeTrace(u.rows[i].Trial)
+		row, err := results.EncodeTrial(&u.rows[i])
 		if err != nil {
 			return err
 		}
-		if data != nil {
-			y.Traces[u.rows[i].Trial] = data
+		trace, err := w.TakeTrace(u.rows[i].Trial)
+		if err != nil {
+			return err
+		}
+		if y.Rows = append(y.Rows, row); trace != nil {
+			y.Traces[u.rows[i].Trial] = trace
 		}
 	}
-	return w.feed.Yield(u.Block, y)
+	return w.feed.Yield(y)
 }

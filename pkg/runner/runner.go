@@ -141,14 +141,10 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 
 // execute runs what is to be done here, or has it done.
 func (r *run) execute(ctx context.Context, first []experiment.Trial) error {
-	if r.options.Queue == nil {
-		return r.here(ctx, first)
+	if r.options.Queue != nil {
+		return r.dispatch(ctx, first)
 	}
-	q, err := r.options.Queue(ctx)
-	if err != nil {
-		return err
-	}
-	return r.dispatch(ctx, q, first)
+	return r.here(ctx, first)
 }
 
 // A planner says what is to be run next; nothing: no more.
@@ -205,6 +201,16 @@ func (r *run) learn(row *results.Trial) {
 	r.stopping.Add(row)
 }
 
+// conclusive takes in an attempt, reports it, and says whether it is the last.
+func (r *run) conclusive(t experiment.Trial, row *results.Trial) bool {
+	final := row.Status != trace.Invalid || row.Attempts > r.experiment.Retries
+	if final {
+		r.learn(row)
+	}
+	r.tell(t, row, final)
+	return final
+}
+
 // tell reports an attempt.
 func (r *run) tell(t experiment.Trial, result *results.Trial, final bool) {
 	r.mu.Lock()
@@ -243,19 +249,8 @@ func (r *run) conclude() (Summary, error) {
 	return s, nil
 }
 
-// host runs trials on real nodes, one after the other, and what follows them. Each round
-// has a machine of its own: a bus, a host and nodes that nothing before it has started.
-func (r *run) host(ctx context.Context, todo []experiment.Trial) error {
-	for len(todo) > 0 {
-		var err error
-		if todo, err = r.hostRound(ctx, todo); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hostRound runs the trials of one round, and returns the first ones of the next.
+// hostRound runs the trials of one round on real nodes, one after the other, and returns the first ones
+// of the next. It has a machine of its own: a bus, a host and nodes that nothing before it has started.
 func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experiment.Trial, error) {
 	round, begun := todo[0].Round, time.Now()
 	most, pause := 0, time.Duration(0)
@@ -329,13 +324,8 @@ func (r *run) attempts(ctx context.Context, m Machine, t experiment.Trial,
 		if err := r.store.AppendGroup([]results.Trial{row}); err != nil {
 			return err
 		}
-		final := row.Status != trace.Invalid || attempt > r.experiment.Retries
-		if final {
+		if r.conclusive(t, &row) {
 			r.cal.add(t, o, &row)
-			r.learn(&row)
-		}
-		r.tell(t, &row, final)
-		if final {
 			return nil
 		}
 	}

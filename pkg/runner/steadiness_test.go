@@ -60,8 +60,8 @@ func TestCalibration_Steady(t *testing.T) {
 					}
 					o.Verdict.Operations = append(o.Verdict.Operations, op)
 				}
-				c.add(experiment.Trial{Cell: cell + 1}, o, &results.Trial{Status: trace.OK,
-					Metrics: []metric.Value{metric.Waiting.Of(1), metric.WarmupFound.Of(f)}})
+				row := results.Trial{Status: trace.OK}.With(metric.Waiting.Of(1), metric.WarmupFound.Of(f))
+				c.add(experiment.Trial{Cell: cell + 1}, o, &row)
 			}
 		}
 		if got := strings.Join(c.warnings(e), "; "); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
@@ -70,8 +70,8 @@ func TestCalibration_Steady(t *testing.T) {
 	}
 	var c calibration
 	for _, knee := range []float64{300, none, none} {
-		c.add(experiment.Trial{Cell: 2}, work.Outcome{}, &results.Trial{Status: trace.OK,
-			Metrics: []metric.Value{metric.Knee.Of(knee), metric.KeptUp.Of(280)}})
+		row := results.Trial{Status: trace.OK}.With(metric.Knee.Of(knee), metric.KeptUp.Of(280))
+		c.add(experiment.Trial{Cell: 2}, work.Outcome{}, &row)
 	}
 	if got := strings.Join(c.warnings(e), "; "); !strings.HasPrefix(got, "cell 2: in 2 of 3 trials the ramp ended before") {
 		t.Errorf("a ramp that ended early: %q", got)

@@ -88,8 +88,8 @@ func TestRule_SameBytes(t *testing.T) {
 
 // A trial is a row of a cell with one metric.
 func row(repetition int, status trace.Status, value float64) *results.Trial {
-	return &results.Trial{Cell: 1, Repetition: repetition, Attempts: 1, Status: status,
-		Metrics: []metric.Value{metric.Election.Of(value)}}
+	t := results.Trial{Cell: 1, Repetition: repetition, Attempts: 1, Status: status}.With(metric.Election.Of(value))
+	return &t
 }
 
 func TestStopping(t *testing.T) {
@@ -105,7 +105,7 @@ func TestStopping(t *testing.T) {
 		return rows
 	}
 	with := func(rows []*results.Trial, status trace.Status, repetition int) []*results.Trial {
-		rows[repetition-1] = row(repetition, status, rows[repetition-1].Metrics[0].Value)
+		rows[repetition-1] = row(repetition, status, rows[repetition-1].Value(metric.Election))
 		return rows
 	}
 	backwards := func(rows []*results.Trial) (out []*results.Trial) {

@@ -31,19 +31,8 @@ type finished struct {
 // most is how many trials are committed at once.
 const most = 256
 
-// simulate runs trials and what follows them on all cores, and commits them in groups. Each
-// round has simulators of its own.
-func (r *run) simulate(ctx context.Context, todo []experiment.Trial) error {
-	for len(todo) > 0 {
-		var err error
-		if todo, err = r.simulateRound(ctx, todo); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// simulateRound runs the trials of one round, and returns the first ones of the next.
+// simulateRound runs the trials of one round on all cores, commits them in groups, and returns the first
+// ones of the next. It has simulators of its own.
 func (r *run) simulateRound(ctx context.Context, todo []experiment.Trial) ([]experiment.Trial, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -218,15 +207,9 @@ func (r *run) handlersTook() (list []results.Handlers) {
 
 // Row is what the tables say about a trial by its verdict and its end alone.
 func Row(v *check.Verdict, end harness.End) results.Trial {
-	return results.Trial{
-		Status: v.Status, Reason: v.Reason,
-		Operations: len(v.Operations), Completed: v.Completed, DurationMS: ms(end.At),
-		Messages: v.Totals.Sent, Delivered: v.Totals.Delivered, Lost: v.Totals.Lost,
-		Duplicated: v.Totals.Duplicated, Undeliverable: v.Totals.Undeliverable,
-		Bytes: v.Totals.Bytes, DetectorMessages: v.Totals.Detector, Unseen: v.Unseen,
-		LateShare: math.NaN(), SchedDelayP99MS: math.NaN(), Metrics: slices.Clone(v.Metrics),
-		Ops: v.Operations, Outages: v.Outages, Kinds: v.Kinds,
-	}
+	figures := append(v.Figures(end.At), metric.LateShare.Of(math.NaN()), metric.SchedDelay.Of(math.NaN()))
+	return results.Trial{Status: v.Status, Reason: v.Reason, Unseen: v.Unseen, Ops: v.Operations,
+		Outages: v.Outages, Kinds: v.Kinds}.With(figures...)
 }
 
 // row turns an attempt into what the tables say about it.
@@ -243,24 +226,25 @@ func (r *run) row(t experiment.Trial, attempt int, o work.Outcome) results.Trial
 	h := r.store.Header()
 	row.Host = h.Where()
 	if q := o.Quality; q != nil {
-		row.SchedDelayP99MS = ms(q.SchedDelayP99)
+		figures := []metric.Value{metric.SchedDelay.Of(ms(q.SchedDelayP99))}
 		if v.Totals.Delivered > 0 {
-			row.LateShare = float64(v.Totals.Late) / float64(v.Totals.Delivered)
+			figures = append(figures, metric.LateShare.Of(float64(v.Totals.Late)/float64(v.Totals.Delivered)))
 		}
-		row.Metrics = append(row.Metrics, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
+		figures = append(figures, metric.BusyShare.Of(q.Busy), metric.StealShare.Of(q.Stolen),
 			metric.Throttled.Of(ms(q.Throttled)))
 		if !v.Unseen {
-			row.Metrics = append(row.Metrics, metric.Handling.Of(ms(q.Usage.Handling)))
+			figures = append(figures, metric.Handling.Of(ms(q.Usage.Handling)))
 		}
-		if row.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
-			row.Metrics = append(row.Metrics, usage(&q.Usage, t.Plan.Nodes, row.Completed)...)
+		if v.Completed > 0 && q.Usage.CPU > 0 && !v.Unseen {
+			figures = append(figures, usage(&q.Usage, t.Plan.Nodes, v.Completed)...)
 		}
 		if q.ClockError > 0 {
-			row.Metrics = append(row.Metrics, metric.ClockError.Of(float64(q.ClockError)/1e3))
+			figures = append(figures, metric.ClockError.Of(float64(q.ClockError)/1e3))
 		}
 		if why := withheld(q, o.End.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}
+		row.Set(figures...)
 	}
 	return row
 }

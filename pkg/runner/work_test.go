@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -16,7 +17,7 @@ import (
 type elsewhere struct {
 	t      *testing.T
 	text   string
-	yields []runner.Yield
+	yields []work.Yield
 }
 
 // measuring is a machine of which the bus alone takes that long.
@@ -29,7 +30,7 @@ func (m measuring) Baseline() (map[string]any, error) {
 	return map[string]any{"round_trip_p50_us": m.median, "round_trip_p99_us": 2 * m.median, "round_trips": 200.0}, nil
 }
 
-func (q *elsewhere) Send(ctx context.Context, blocks []runner.Block) error {
+func (q *elsewhere) Send(ctx context.Context, blocks []work.Block) error {
 	for _, b := range blocks {
 		e, f := created(q.t, q.text, q.t.TempDir())
 		feed := &one{block: b, name: []string{"lab2", "lab1"}[b.Repetition%2]}
@@ -46,7 +47,7 @@ func (q *elsewhere) Send(ctx context.Context, blocks []runner.Block) error {
 	return nil
 }
 
-func (q *elsewhere) Next(context.Context) (y runner.Yield, err error) {
+func (q *elsewhere) Next(context.Context) (y work.Yield, err error) {
 	y, q.yields = q.yields[0], q.yields[1:]
 	return y, nil
 }
@@ -55,22 +56,22 @@ func (*elsewhere) Close(bool) error { return nil }
 
 // one is a feed of one block, for a worker of that name.
 type one struct {
-	block runner.Block
+	block work.Block
 	name  string
 	given bool
-	yield runner.Yield
+	yield work.Yield
 }
 
-func (f *one) Next(context.Context) ([]runner.Block, error) {
+func (f *one) Next(context.Context) ([]work.Block, error) {
 	if f.given {
 		return nil, nil
 	}
 	f.given = true
-	return []runner.Block{f.block}, nil
+	return []work.Block{f.block}, nil
 }
 
-func (f *one) Yield(_ runner.Block, y runner.Yield) error {
-	y.Worker.Host = f.name
+func (f *one) Yield(y work.Yield) error {
+	y.Ran.Host, y.Keep = f.name, func() {}
 	f.yield = y
 	return nil
 }

@@ -20,17 +20,21 @@ func (o *Options) simulators() work.Simulators {
 	return work.Simulators{Exe: o.Exe, Args: o.WorkArgs, Patience: o.Patience}
 }
 
-// here runs what the folder of r does not hold yet, todo first: in virtual time, with trials side by
-// side, in processes of their own if they can be had; or one at a time, on a machine.
-func (r *run) here(ctx context.Context, todo []experiment.Trial) error {
-	switch {
-	case !r.experiment.Virtual():
-		return r.host(ctx, todo)
-	case r.store.Dir() == "" && r.experiment.Trace != "none" && r.options.children():
-		return errors.New("a run in memory keeps no traces of trials that other processes simulate: " +
-			"set trace: none, or leave WorkArgs out")
+// here runs what the folder of r does not hold yet, todo first, round by round: in virtual time, with
+// trials side by side, in processes of their own if they can be had; or one at a time, on a machine.
+func (r *run) here(ctx context.Context, todo []experiment.Trial) (err error) {
+	round := r.hostRound
+	if r.experiment.Virtual() {
+		round = r.simulateRound
+		if r.store.Dir() == "" && r.experiment.Trace != "none" && r.options.children() {
+			return errors.New("a run in memory keeps no traces of trials that other processes simulate: " +
+				"set trace: none, or leave WorkArgs out")
+		}
 	}
-	return r.simulate(ctx, todo)
+	for len(todo) > 0 && err == nil {
+		todo, err = round(ctx, todo)
+	}
+	return err
 }
 
 // Replay runs a trial of e again, and hands its records to sink. In simulation it is

@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -17,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/catalog"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
@@ -102,7 +105,8 @@ func index(out *bytes.Buffer, p algo.Problem) {
 		}
 		s := &a.Spec
 		fmt.Fprintf(out, "| [`%s`](#%s) | %s | %s | %s | %s | %d |\n", s.Name, anchor(a.ID), s.Summary,
-			s.Needs.Topology, order(s), s.Needs.Synchrony, crashesOf5(s))
+			s.Needs.Topology, order(s), s.Needs.Synchrony,
+			s.Survives.CrashesOf(shown.Nodes, s.Defaults(shown)))
 	}
 }
 
@@ -147,13 +151,9 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 	for _, period := range s.Periods {
 		fmt.Fprintf(out, " A leader repeats something every `%s`.", period.Param)
 	}
-	anonymous := ""
-	if s.Needs.Anonymous {
-		anonymous = "anonymous "
-	}
-	fmt.Fprintf(out, "\n\n*Needs.* %s%s; order %s; %s; detector: %s.\n", anonymous, s.Needs.Topology,
-		order(s), s.Needs.Synchrony, s.Needs.Detector)
-	fmt.Fprintf(out, "\n*Survives.* %s.\n", survives(s))
+	told := catalog.Describe(a)
+	fmt.Fprintf(out, "\n\n*Needs.* %s.\n", properties(told, "needs"))
+	fmt.Fprintf(out, "\n*Survives.* %s.\n", cmp.Or(properties(told, "survives"), "no fault"))
 	fmt.Fprintf(out, "\n*How it breaks.* %s", s.Breaks)
 	for _, b := range f.Breaks {
 		if b.Algorithm == a.ID {
@@ -161,7 +161,7 @@ func describe(out *bytes.Buffer, root string, a *algo.Algorithm, f Findings) err
 		}
 	}
 	out.WriteString("\n")
-	fmt.Fprintf(out, "\n*Promises.* %s.\n", promises(a))
+	fmt.Fprintf(out, "\n*Promises.* %s.\n", strings.Join(catalog.Promises(a), "; "))
 	if len(s.Claims) > 0 {
 		out.WriteString("\n| claim | load | formula | source | n = 3 | n = 5 | n = 9 |\n" +
 			"|---|---|---|---|---|---|---|\n")
@@ -225,57 +225,17 @@ var shown = algo.Network{
 	Nodes: 5, Latency: 2 * time.Millisecond, Bounded: true, Hold: time.Millisecond,
 }
 
-func crashesOf5(s *algo.Spec) int {
-	return s.Survives.CrashesOf(shown.Nodes, s.Defaults(shown))
-}
-
-func survives(s *algo.Spec) string {
+// properties is what bench describe has in a table, without what an algorithm has not.
+func properties(d *answer.Document, table string) string {
 	var out []string
-	add := func(is bool, what string) {
-		if is {
-			out = append(out, what)
+	for _, b := range d.Blocks {
+		if t, is := b.(*answer.Table); is && t.Name == table {
+			for _, row := range t.Rows {
+				if row[1] != "no" {
+					out = append(out, fmt.Sprintf("%v: %v", row[0], row[1]))
+				}
+			}
 		}
-	}
-	v, most := s.Survives, crashesOf5(s)
-	most9 := v.CrashesOf(9, s.Defaults(shown)) // five are too few for the crash of any
-	add(most > 0, fmt.Sprintf("%d crashes of 5", most))
-	add(most == 0 && most9 > 0, fmt.Sprintf("%d crashes of 9", most9))
-	if anchor := v.AnchorOf(s.Defaults(shown)); anchor != algo.None {
-		out = append(out, fmt.Sprintf("of process %d only those that it returns from", anchor))
-	}
-	add(v.Recovery, "recovery")
-	add(v.Loss, "loss")
-	add(v.Duplication, "duplication")
-	add(v.Partition, "partitions")
-	if len(out) == 0 {
-		return "no fault"
-	}
-	return strings.Join(out, ", ")
-}
-
-func promises(a *algo.Algorithm) string {
-	p := a.Spec.Promises
-	var out []string
-	if a.Problem == algo.Election {
-		out = append(out, "Leadership: "+p.Leadership.String())
-		if p.Announced {
-			out = append(out, "every process learns the leader")
-		}
-		if p.Highest {
-			out = append(out, "the highest live process leads, unless parameters rank them")
-		}
-		live := a.Spec.LiveOf(shown.Nodes, a.Spec.Defaults(shown))
-		return strings.Join(append(out, live.Text()), "; ")
-	}
-	out = append(out, "Mutual exclusion")
-	if a.Spec.Admits.Several() {
-		out[0] = "A" + a.Spec.Admits.Text()[1:]
-	}
-	if p.StarvationFree {
-		out = append(out, "every request is granted")
-	}
-	if p.RequestOrder {
-		out = append(out, "grants in the order of requests")
 	}
 	return strings.Join(out, "; ")
 }

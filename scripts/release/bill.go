@@ -35,6 +35,7 @@ type build struct {
 	modules           []debug.Module // that are linked in, std included, in order
 	programs          []file
 	packages          []listed
+	tree              string // of the sources; empty for the working directory
 }
 
 // A listed is what go list says of a package that is linked in.
@@ -178,7 +179,7 @@ func (b *build) bill() ([]byte, error) {
 		URL: fmt.Sprintf("%s?goarch=%s&goos=%s&type=module", purl(b.main), b.processor, b.system)}
 	whole.Ref = whole.URL
 	var cited citation
-	if text, err := os.ReadFile("CITATION.cff"); err != nil {
+	if text, err := os.ReadFile(filepath.Join(b.tree, "CITATION.cff")); err != nil {
 		return nil, err
 	} else if err := yaml.Unmarshal(text, &cited); err != nil {
 		return nil, fmt.Errorf("CITATION.cff: %w", err)
@@ -207,14 +208,6 @@ func (b *build) bill() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawing, err := charts()
-	if err != nil {
-		return nil, err
-	}
-	parts = append(parts, drawing)
-	needs = append(needs, dependency{Ref: drawing.Ref})
-	of := slices.IndexFunc(needs, func(d dependency) bool { return d.Ref == whole.Ref })
-	needs[of].On = append(needs[of].On, drawing.Ref)
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -230,27 +223,6 @@ func (b *build) bill() ([]byte, error) {
 	}{"http://cyclonedx.org/schema/bom-1.6.schema.json", "CycloneDX", "1.6", 1,
 		metadata{b.time.UTC().Format(time.RFC3339), cited.Authors, whole}, parts, needs})
 	return text.Bytes(), err
-}
-
-// charts is what draws the charts of the report: a part of a package of npm, and no Go module.
-func charts() (component, error) {
-	text, err := os.ReadFile("internal/report/assets/echarts.min.js")
-	if err != nil {
-		return component{}, err
-	}
-	pinned, err := os.ReadFile("scripts/echarts/package.json")
-	if err != nil {
-		return component{}, err
-	}
-	version := regexp.MustCompile(`"echarts": "([0-9.]+)"`).FindSubmatch(pinned)
-	if version == nil {
-		return component{}, errors.New("scripts/echarts/package.json does not pin a version of echarts")
-	}
-	c := component{Type: "library", Name: "echarts", Version: string(version[1]),
-		Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(text))}}}
-	c.URL = "pkg:npm/echarts@" + c.Version
-	c.Ref = c.URL
-	return c, nil
 }
 
 // needs are the modules that each module imports packages of. The references are those of the

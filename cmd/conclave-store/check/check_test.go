@@ -129,20 +129,20 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%s: %s", line[1], said)
 		}
 	}
-	t.Chdir(dir)
 	questions := regexp.MustCompile(`(?m)^\$ (duckdb -csv -c|sqlite3 -header -csv (\S+)) "(.*)"\n((?:[^$\x60].*\n)*)`).
 		FindAllStringSubmatch(part, -1)
 	for _, q := range questions {
-		driver := "duckdb"
+		driver, file := "duckdb", ""
 		if q[2] != "" {
-			driver = "sqlite3"
+			driver, file = "sqlite3", filepath.Join(dir, q[2])
 		}
-		db := open(t, driver, q[2])
-		var columns []string // as the engine prints them
-		for _, name := range ask(t, db, q[3])[0] {
+		db := open(t, driver, file)
+		question := strings.ReplaceAll(q[3], "FROM '", "FROM '"+filepath.ToSlash(dir)+"/") // it is asked elsewhere
+		var columns []string                                                               // as the engine prints them
+		for _, name := range ask(t, db, question)[0] {
 			columns = append(columns, fmt.Sprintf("CAST(%q AS VARCHAR) AS %[1]q", name))
 		}
-		rows := ask(t, db, "SELECT "+strings.Join(columns, ", ")+" FROM ("+q[3]+")")
+		rows := ask(t, db, "SELECT "+strings.Join(columns, ", ")+" FROM ("+question+")")
 		if got := writeCSV(t, rows); got != q[4] {
 			t.Errorf("%s\nprints\n%sand docs/export.md has\n%s", q[3], got, q[4])
 		}

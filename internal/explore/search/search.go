@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/explore"
 	"github.com/conclave-bench/conclave/internal/files"
@@ -113,7 +112,7 @@ func (q *Request) worst(d *answer.Document, alg *algo.Algorithm, r *explore.Repo
 		d.Add(answer.Facts{{Name: "bound", Value: w.Bound.Value}, {Name: "bound_text", Value: w.Bound.Text}})
 	}
 	text := fmt.Sprintf("%s: %s %s in schedule %d, the most of %d (%.0f per second)\n  theory:    %s\n",
-		alg.ID, w.Metric.Name, compare.Number(w.Value), w.Number, r.Schedules,
+		alg.ID, w.Metric.Name, console.Number(w.Value), w.Number, r.Schedules,
 		PerSecond(r.Schedules, r.Elapsed), w.Theory())
 	if !w.InModel {
 		text += fmt.Sprintf("  in_model=false: %s\n", strings.Join(w.OutOfModel, "; "))

@@ -22,8 +22,7 @@ const (
 // A BusProcess is a NATS server in a process of its own, so that what this process
 // does cannot slow it down.
 type BusProcess struct {
-	URL   string // where nodes connect to
-	Route string // where other members of its cluster do; empty if it is alone
+	bus.ServerReply // where it is
 
 	child *proc.Child
 	out   *bufio.Reader
@@ -54,15 +53,11 @@ func (b *BusProcess) configure(cfg bus.ServerConfig) error {
 	if err != nil {
 		return err
 	}
-	var reply bus.ServerReply
-	if err := b.ask(append(line, '\n'), &reply, busStartTimeout); err != nil {
-		return err
+	err = b.ask(append(line, '\n'), &b.ServerReply, busStartTimeout)
+	if err == nil && b.Error != "" {
+		err = errors.New(b.Error)
 	}
-	if reply.Error != "" {
-		return errors.New(reply.Error)
-	}
-	b.URL, b.Route = reply.URL, reply.Route
-	return nil
+	return err
 }
 
 // ask sends a line and reads one of JSON.

@@ -337,7 +337,7 @@ func (l *Local) StartBus(cfg bus.ServerConfig) (bus.ServerReply, error) {
 		return bus.ServerReply{}, err
 	}
 	l.bus = b
-	return bus.ServerReply{URL: b.URL, Route: b.Route}, nil
+	return b.ServerReply, nil
 }
 
 func (l *Local) closeBus() {

@@ -346,19 +346,13 @@ func (r *Remote) StartBus(cfg bus.ServerConfig) (reply bus.ServerReply, err erro
 		return reply, err
 	}
 	a, err := r.ask(busStartTimeout+r.cfg.Patience, request{Bus: &cfg})
-	if a.Bus != nil {
-		reply = *a.Bus
-	}
-	return reply, err
+	return a.Bus, err
 }
 
 // BusStats implements Agent.
-func (r *Remote) BusStats() (stats bus.ServerStats, err error) {
+func (r *Remote) BusStats() (bus.ServerStats, error) {
 	a, err := r.ask(r.cfg.Patience, request{BusStats: true})
-	if a.BusStats != nil {
-		stats = *a.BusStats
-	}
-	return stats, err
+	return a.BusStats, err
 }
 
 // Deaf implements Agent.
@@ -412,21 +406,15 @@ func (r *Remote) Watch() error {
 }
 
 // Health implements Agent.
-func (r *Remote) Health() (h Health, err error) {
+func (r *Remote) Health() (Health, error) {
 	a, err := r.ask(r.cfg.Patience, request{Health: true})
-	if a.Health != nil {
-		h = *a.Health
-	}
-	return h, err
+	return a.Health, err
 }
 
 // Collect implements Agent.
-func (r *Remote) Collect() (c Collection, err error) {
+func (r *Remote) Collect() (Collection, error) {
 	a, err := r.ask(r.cfg.Patience, request{Collect: true})
-	if a.Collection != nil {
-		c = *a.Collection
-	}
-	return c, err
+	return a.Collection, err
 }
 
 // Records implements Agent.

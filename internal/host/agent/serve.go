@@ -26,17 +26,21 @@ func Serve(in io.Reader, out io.Writer, cfg Config, about any) error {
 		if err != nil { // the leader has gone
 			return nil
 		}
+		if len(line) == 1 {
+			continue // the leader says that it is there
+		}
 		var r request
 		if err := json.Unmarshal(line, &r); err != nil {
 			return fmt.Errorf("read request: %w", err)
 		}
-		switch {
-		case r.Interface != "":
-			err = s.findAddress(r.Interface)
-		case s.local == nil:
-			err = s.greet(&r, cfg, about)
-		default:
+		if s.local != nil {
 			err = s.serve(&r)
+		} else {
+			var a answer
+			if a, err = s.greet(&r, cfg, about); err != nil { // that it cannot is the answer
+				a.Error = err.Error()
+			}
+			err = errors.Join(err, s.say(a))
 		}
 		if err != nil {
 			return err
@@ -71,15 +75,6 @@ func (s *service) say(a answer) error {
 	return s.out.Encode(&a)
 }
 
-// findAddress answers with the address of a network interface.
-func (s *service) findAddress(name string) error {
-	at, err := AddressOf(name)
-	if err != nil {
-		return errors.Join(err, s.say(answer{Error: err.Error()}))
-	}
-	return s.say(answer{Address: at})
-}
-
 // AddressOf is the address of a network interface of this machine.
 func AddressOf(name string) (string, error) {
 	i, err := net.InterfaceByName(name)
@@ -98,16 +93,13 @@ func AddressOf(name string) (string, error) {
 	return "", fmt.Errorf("interface %s has no address", name)
 }
 
-// greet makes the agent that the leader wants. That it cannot is the answer.
-func (s *service) greet(r *request, cfg Config, about any) error {
-	a, err := s.welcome(r.Hello, cfg, about)
-	if err != nil {
-		return errors.Join(err, s.say(answer{Error: err.Error()}))
+// greet answers with the address of a network interface, or makes the agent that the leader wants.
+func (s *service) greet(r *request, cfg Config, about any) (a answer, err error) {
+	if r.Interface != "" {
+		a.Address, err = AddressOf(r.Interface)
+		return a, err
 	}
-	return s.say(a)
-}
-
-func (s *service) welcome(h *hello, cfg Config, about any) (a answer, err error) {
+	h := r.Hello
 	if h == nil {
 		return a, errors.New("no leader is there: bench starts this program, as the hosts file says")
 	}
@@ -123,7 +115,8 @@ func (s *service) welcome(h *hello, cfg Config, about any) (a answer, err error)
 	if s.clock, err = serveClock(h.Address, h.TLS); err != nil {
 		return a, err
 	}
-	a.Clock = s.clock.Addr().String()
+	_, port, _ := net.SplitHostPort(s.clock.Addr().String()) // it has one
+	a.Clock = net.JoinHostPort(h.Address, port)              // as its certificate names it
 	s.local, err = NewLocal(cfg)
 	return a, err
 }
@@ -162,13 +155,9 @@ func (s *service) answer(r *request) (a answer, err error) {
 	l := s.local
 	switch {
 	case r.Bus != nil:
-		reply, err := l.StartBus(*r.Bus)
-		a.Bus = &reply
-		return a, err
+		a.Bus, err = l.StartBus(*r.Bus)
 	case r.BusStats:
-		stats, err := l.BusStats()
-		a.BusStats = &stats
-		return a, err
+		a.BusStats, err = l.BusStats()
 	case r.Deaf != nil:
 		a.Deaf, err = l.Deaf(r.Deaf.Trial, r.Deaf.Nodes)
 	case r.Begin != nil:
@@ -180,13 +169,9 @@ func (s *service) answer(r *request) (a answer, err error) {
 	case r.Watch:
 		err = l.Watch()
 	case r.Health:
-		h, err := l.Health()
-		a.Health = &h
-		return a, err
+		a.Health, err = l.Health()
 	case r.Collect:
-		c, err := l.Collect()
-		a.Collection = &c
-		return a, err
+		a.Collection, err = l.Collect()
 	case r.Records != nil:
 		a.Records, a.Next, err = s.records(r.Records)
 	case r.End:

@@ -72,19 +72,19 @@ type recordsWanted struct {
 
 // An answer is a line that an agent's program writes: to a request, or a report.
 type answer struct {
-	Report     *Report          `json:"report,omitempty"` // no answer
-	Failed     string           `json:"failed,omitempty"` // likewise: an order could not be carried out
-	Error      string           `json:"error,omitempty"`
-	About      json.RawMessage  `json:"about,omitempty"` // the machine and the program: to Hello
-	Clock      string           `json:"clock,omitempty"` // where its clock is: likewise
-	Address    string           `json:"address,omitempty"`
-	Bus        *bus.ServerReply `json:"bus,omitempty"`
-	BusStats   *bus.ServerStats `json:"bus_stats,omitempty"`
-	Deaf       []uint32         `json:"deaf,omitempty"`
-	At         []time.Duration  `json:"at,omitempty"`
-	Counters   []Counters       `json:"counters,omitempty"`
-	Health     *Health          `json:"health,omitempty"`
-	Collection *Collection      `json:"collection,omitempty"`
-	Records    []byte           `json:"records,omitempty"` // see trace.AppendRecord
-	Next       uint64           `json:"next,omitempty"`
+	Report     *Report         `json:"report,omitempty"` // no answer
+	Failed     string          `json:"failed,omitempty"` // likewise: an order could not be carried out
+	Error      string          `json:"error,omitempty"`
+	About      json.RawMessage `json:"about,omitempty"` // the machine and the program: to Hello
+	Clock      string          `json:"clock,omitempty"` // where its clock is: likewise
+	Address    string          `json:"address,omitempty"`
+	Bus        bus.ServerReply `json:"bus,omitzero"`
+	BusStats   bus.ServerStats `json:"bus_stats,omitzero"`
+	Deaf       []uint32        `json:"deaf,omitempty"`
+	At         []time.Duration `json:"at,omitempty"`
+	Counters   []Counters      `json:"counters,omitempty"`
+	Health     Health          `json:"health,omitzero"`
+	Collection Collection      `json:"collection,omitzero"`
+	Records    []byte          `json:"records,omitempty"` // see trace.AppendRecord
+	Next       uint64          `json:"next,omitempty"`
 }

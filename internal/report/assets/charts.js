@@ -1,70 +1,78 @@
 "use strict";
-// Drawing: styles, axes, and the chart of a metric against what was varied.
+// Drawing: looks, axes, and the chart of a metric against what was varied. A chart is what it is in
+// internal/chart: two axes, and what is drawn between them, from the bottom to the top.
 
-// Okabe and Ito's palette, without its yellow; a marker and a dash tell the same again.
-const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const DARK = ["#4da3e0", "#f0803c", "#22c296", "#e09bc4", "#f2b544", "#8fd0f5", "#e8ecf1"];
-const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle"];
-const DASHES = ["solid", [7, 3], [13, 3, 2, 3], [16, 4]]; // claims alone are dotted
 const MOST_LINES = 40;
+const FONT = "system-ui, 'Liberation Sans', Arial, sans-serif", ROW = 14; // of text, in pixels
 
-const palette = () => isDark() ? DARK : LIGHT;
+const palette = () => isDark() ? DARK : D.looks.colors;
 const ink = () => isDark() ? { text: "#e8ecf1", soft: "#a3adb8", line: "#343c46", page: "#12161b" }
   : { text: "#1b1f24", soft: "#57606a", line: "#d5dae0", page: "#ffffff" };
+const CLAIMED = [1, 3], ASKED = [3, 3]; // dashes
 
-// A label looks the same in every chart, whatever the filters.
+// A label looks the same in every chart, whatever the filters, and as it does in print.
 function styleOf(label, variant) {
-  return { color: palette()[label % 7], mark: MARKS[label % MARKS.length],
-    dash: DASHES[(variant === null ? label : variant) % DASHES.length] };
+  const { marks, dashes } = D.looks, of = list => list[(variant ?? label) % list.length];
+  return { color: palette()[label % palette().length], mark: marks[label % marks.length], dash: of(dashes) };
 }
+
+function svg(tag, attributes, ...children) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  Object.entries(attributes).forEach(([k, v]) => { if (v !== null && v !== undefined) e.setAttribute(k, v); });
+  e.append(...children);
+  return e;
+}
+
+const stroke = (d, { color, dash, width = 2 }) => svg("path", { d, stroke: color, fill: "none", "stroke-width": width,
+  "stroke-linejoin": "round", "stroke-dasharray": dash && dash.length ? dash.join(" ") : null });
+const glyph = (x, y, { color, mark }) => svg("path", { d: `M${x} ${y}${mark.path}`, stroke: color, "stroke-width": 1.5,
+  fill: mark.hollow ? ink().page : color });
 
 const figures = [];
 
-// Instances by the element that they draw in.
+// What is drawn, by the element that it is drawn in.
 const instances = new Map();
 const observer = new ResizeObserver(entries => entries.forEach(e => {
   const chart = instances.get(e.target);
-  if (chart && e.contentRect.width > 0) chart.resize();
+  if (chart && e.contentRect.width > 0 && e.contentRect.width !== chart.width) paint(e.target);
 }));
 
-function resizeCharts() { instances.forEach(chart => { chart.resize(); chart.getZr().flush(); }); }
+function resizeCharts() { instances.forEach((_, element) => paint(element)); }
 
-// folded breaks the title of an axis into lines that fit a length in pixels.
-function folded(name, length) {
-  const most = length / 6.4, lines = [""];
-  name.split(" ").forEach(word => {
-    const line = lines[lines.length - 1];
-    if (line && line.length + 1 + word.length > most) lines.push(word);
-    else lines[lines.length - 1] = line ? line + " " + word : word;
-  });
-  return lines.join("\n");
-}
-
-function plot(host, option, label) {
+function plot(host, chart, label) {
   const element = make("div", { class: "plot", role: "img", "aria-label": label });
   host.append(element);
-  const { xAxis, yAxis } = option;
-  option = { ...option, xAxis: { ...xAxis, name: folded(xAxis.name, element.clientWidth - 70) },
-    yAxis: { ...yAxis, name: folded(yAxis.name, element.clientHeight - 60) } };
-  const chart = echarts.init(element, null, { renderer: "svg" });
   instances.set(element, chart);
+  paint(element);
   observer.observe(element);
-  chart.setOption({ animation: false, backgroundColor: "transparent",
-    textStyle: { fontFamily: "system-ui, 'Liberation Sans', Arial, sans-serif", color: ink().text }, ...option });
+  element.addEventListener("pointermove", e => point(element, chart, e));
+  element.addEventListener("pointerleave", () => point(element, chart, null));
 }
 
 function clearPlots(host) {
   host.querySelectorAll(".plot").forEach(element => {
     observer.unobserve(element);
-    instances.get(element).dispose();
     instances.delete(element);
   });
   host.replaceChildren();
+  point(null, { hits: [] }, null);
 }
 
-const escapeHTML = text => echarts.format.encodeHTML(text);
-const tooltip = formatter => ({ trigger: "item", formatter, confine: true, backgroundColor: ink().page,
-  borderColor: ink().line, textStyle: { color: ink().text, fontSize: 12 } });
+const pen = make("canvas").getContext("2d");
+pen.font = `12px ${FONT}`;
+const wide = text => pen.measureText(text).width;
+
+// folded breaks the title of an axis into lines that fit a length.
+function folded(title, length) {
+  const lines = [];
+  title.split(" ").forEach(word => {
+    const longer = lines.length ? lines[lines.length - 1] + " " + word : "";
+    if (longer && wide(longer) <= length) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  });
+  return lines;
+}
 
 // nice is the next round number that is not below v.
 function nice(v) {
@@ -75,53 +83,174 @@ function nice(v) {
 
 const decadeDown = v => 10 ** Math.floor(Math.log10(v) + 1e-9);
 const decadeUp = v => 10 ** Math.ceil(Math.log10(v) - 1e-9);
+const isDecade = v => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
+const stepOf = (least, enough) => {
+  for (let power = decadeDown(least); ; power *= 10) {
+    const k = [1, 2, 2.5, 5].find(k => enough(k * power));
+    if (k) return k * power;
+  }
+};
 
-// Round values for an axis in decades: 1, 2 and 5, or the decades alone if there are many.
+// Round values for an axis in decades: 1, 2 and 5, the decades alone if there are many, or those of a linear axis if there are few.
 function logTicks(low, high) {
   const out = [];
-  for (let p = decadeDown(low); p <= high; p *= 10) {
-    [1, 2, 5].forEach(k => { if (k * p >= low && k * p <= high) out.push(Number((k * p).toPrecision(3))); });
+  for (let p = decadeDown(low); p <= high * (1 + 1e-9); p *= 10) {
+    [1, 2, 5].forEach(k => { if (k * p >= low * (1 - 1e-9) && k * p <= high * (1 + 1e-9)) out.push(Number((k * p).toPrecision(3))); });
   }
-  const decades = out.filter(v => Number.isInteger(Math.log10(v)));
+  const decades = out.filter(isDecade);
+  if (out.length < 3) return rounds({ min: low, max: high }, 6);
   return out.length > 9 && decades.length > 1 ? decades : out;
 }
 
-const gridLine = () => ({ show: true, lineStyle: { color: ink().line, width: 0.7 } });
+// Round values for a linear axis, as many as there is room for; a step that leads from end to end is preferred.
+function rounds({ min, max }, most) {
+  const even = (v, step) => Math.abs(v / step - Math.round(v / step)) < 1e-6, span = max - min;
+  const room = step => span / step <= most;
+  let step = stepOf(span / 100, step => room(step) && even(min, step) && even(max, step) || step >= span);
+  if (step >= span) step = stepOf(span / 100, room);
+  const out = [];
+  for (let k = Math.ceil(min / step - 1e-6); k * step <= max + step / 1e6; k++) out.push(Number((k * step).toPrecision(12)));
+  return out;
+}
 
-function axis(name, extra) {
-  const c = ink();
-  return { name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: c.soft, lineHeight: 14 },
-    axisLine: { show: true, onZero: false, lineStyle: { color: c.soft } }, axisLabel: { color: c.soft, hideOverlap: true },
-    splitLine: { show: false }, ...extra };
+// An axis goes from min to max, and has ticks at its values or its names, or where they are round.
+const named = (title, names) => ({ title, names, min: -0.5, max: names.length - 0.5 });
+const place = (a, v) => a.log ? Math.log(v / a.min) / Math.log(a.max / a.min) : (v - a.min) / (a.max - a.min);
+
+// The ticks of an axis so long, of which those have a text that there is room for: the ends before the others.
+function ticksOf(a, length, size) {
+  const text = v => a.names ? a.names[v] : (a.format || show)(v);
+  const at = a.names ? a.names.map((_, i) => i) : a.values || (a.log ? logTicks(a.min, a.max) :
+    rounds(a, Math.max(1, Math.min(8, length / (Math.max(size(text(a.min)), size(text(a.max))) + 12)))));
+  const rank = i => i === 0 || i === at.length - 1 ? 0 : a.log && isDecade(at[i]) ? 1 : 2;
+  const taken = [], out = at.map(v => ({ at: v, text: "" }));
+  [...at.keys()].sort((i, k) => rank(i) - rank(k) || i - k).forEach(i => {
+    const middle = place(a, at[i]) * length, half = size(text(at[i])) / 2 + 3;
+    if (taken.some(([from, to]) => middle - half < to && middle + half > from)) return;
+    taken.push([middle - half, middle + half]);
+    out[i].text = text(at[i]);
+  });
+  return out;
 }
 
 // The vertical axis: from 0, in whole decades, or over what was measured.
-function verticalAxis(name, top, bottom, { logY, zero }) {
-  const c = ink();
-  let min = 0, max = nice(top), interval;
-  if (logY) {
-    min = decadeDown(bottom);
-    max = Math.max(decadeUp(top), 10 * min);
-  } else if (!zero && bottom > 0 || bottom < 0) {
-    const rough = (top - bottom || Math.abs(top)) / 5, power = decadeDown(rough);
-    interval = [1, 2, 5, 10].map(k => k * power).find(k => k >= rough * (1 - 1e-9));
-    min = Number((Math.floor(bottom / interval + 1e-9) * interval).toPrecision(12));
-    max = Number((Math.ceil(top / interval - 1e-9) * interval).toPrecision(12));
-    if (max <= min) max = min + interval;
-  }
-  return axis(name, { type: logY ? "log" : "value", min, max, interval, nameGap: 46, splitLine: gridLine(),
-    axisLabel: { color: c.soft, formatter: v => show(v) } });
+function verticalAxis(title, top, bottom, { logY, zero }) {
+  if (logY) return { title, log: true, min: decadeDown(bottom), max: Math.max(decadeUp(top), 10 * decadeDown(bottom)) };
+  if (bottom >= 0 && (zero || bottom === 0)) return { title, min: 0, max: nice(top) };
+  const rough = (top - bottom || Math.abs(top)) / 5, step = stepOf(rough, k => k >= rough * (1 - 1e-9));
+  const min = Number((Math.floor(bottom / step + 1e-9) * step).toPrecision(12));
+  return { title, min, max: Math.max(Number((Math.ceil(top / step - 1e-9) * step).toPrecision(12)), min + step) };
 }
 
 // The horizontal axis over values, at which it has its ticks if they are few.
-function horizontalAxis(name, values, log) {
+function horizontalAxis(title, values, log) {
   const low = Math.min(...values), high = Math.max(...values);
-  const few = values.length <= 9 ? { customValues: values } : {};
   const from = log ? low / 1.25 : low > 0 && low < high / 2 ? 0 : low - (high - low || 1) * 0.06;
-  const to = log ? high * 1.25 : high + (high - from || 1) * 0.05;
-  return axis(name, { type: log ? "log" : "value", min: from, max: to, axisTick: { show: true, ...few },
-    axisLabel: { color: ink().soft, formatter: v => show(v), hideOverlap: true, showMinLabel: few.customValues ? true : false,
-      showMaxLabel: few.customValues ? true : false, ...few } });
+  return { title, log, min: from, max: log ? high * 1.25 : high + (high - from || 1) * 0.05, values: values.length <= 9 ? values : null };
+}
+
+let panes = 0;
+
+// paint draws the chart of an element as an SVG of its size.
+function paint(element) {
+  const chart = instances.get(element), { x, y, items } = chart, c = ink();
+  const w = element.clientWidth, upright = () => 12, slant = Math.PI / 3, top = 12;
+  if (w === 0) return; // it is not shown
+  element.style.height = chart.height || "";
+  let h = element.clientHeight, left = 14, right = w - 16;
+  // Names that have no room beside each other are slanted, in a higher chart.
+  const slanted = x.names && x.names.some(name => wide(name) + 6 > (w - 80) / x.names.length);
+  const texts = slanted ? 8 + Math.max(...x.names.map(name => Math.sin(slant) * wide(name))) : ROW + 3;
+  if (texts > 50) element.style.height = `${h += Math.ceil(texts - 50)}px`;
+  const yLines = y.title ? folded(y.title, h - 12 - texts - ROW - top) : [];
+  left += ROW * yLines.length + Math.max(0, ...ticksOf(y, h - texts - 40, upright).map(t => wide(t.text)));
+  if (slanted) {
+    const each = (right - left) / x.names.length;
+    left = Math.max(left, ...x.names.map((name, i) => Math.cos(slant) * wide(name) - (i + 0.5) * each + 8));
+  } else right -= Math.max(0, wide(ticksOf(x, right - left, wide).at(-1)?.text || "") / 2 - 14);
+  const xTicks = ticksOf(x, right - left, slanted ? upright : wide), xLines = folded(x.title, right - left);
+  const bottom = h - 12 - texts - ROW * xLines.length;
+  const out = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, "font-family": FONT, "font-size": 12, fill: c.soft });
+  const write = (text, [x, y], anchor, more) => out.append(svg("text", { x, y, "text-anchor": anchor, ...more }, text));
+  const X = v => +(left + place(x, v) * (right - left)).toFixed(2), Y = v => +(bottom - place(y, v) * (bottom - top)).toFixed(2);
+  ticksOf(y, bottom - top, upright).forEach(t => {
+    if (!y.names && t.text) out.append(stroke(`M${left} ${Y(t.at)}H${right}`, { color: c.line, width: 0.7 }));
+    write(t.text, [left - 6, Y(t.at) + 4], "end");
+  });
+  xTicks.forEach(t => {
+    if (x.grid && t.text) out.append(stroke(`M${X(t.at)} ${top}V${bottom}`, { color: c.line, width: 0.7 }));
+    out.append(stroke(`M${X(t.at)} ${bottom}v4`, { color: c.soft, width: 1 }));
+    if (slanted) write(t.text, [X(t.at) + 4, bottom + 14], "end", { transform: `rotate(-60 ${X(t.at) + 4} ${bottom + 14})` });
+    else write(t.text, [X(t.at), bottom + 17], "middle");
+  });
+  const id = `pane-${++panes}`, inside = svg("g", { "clip-path": `url(#${id})` }), above = svg("g", {});
+  out.append(svg("clipPath", { id }, svg("rect", { x: left, y: top, width: right - left, height: bottom - top })),
+    inside, stroke(`M${left} ${top}V${bottom}H${right}`, { color: c.soft, width: 1 }), above);
+  Object.assign(chart, { width: w, titles: [...xLines, ...yLines].filter(Boolean) });
+  chart.hits = [];
+  items.forEach(item => (item.bars ? bars : item.band ? band : line)(chart, item, X, Y, { inside, above }));
+  xLines.forEach((text, i) => write(text, [(left + right) / 2, bottom + 6 + texts + ROW * (i + 1) - 4], "middle"));
+  yLines.forEach((text, i) => write(text, [ROW * (i + 1), (top + bottom) / 2], "middle",
+    { transform: `rotate(-90 ${ROW * (i + 1)} ${(top + bottom) / 2})` }));
+  element.replaceChildren(out);
+}
+
+// A line has points with their marks, texts beside these, and what the mouse is told at each; or some of that.
+function line(chart, { points, style, step, clip, under }, X, Y, { inside, above }) {
+  const group = svg("g", under ? {} : { "data-series": "" }), at = points.map(p => [X(p.x), Y(p.y)]);
+  if (style.dash !== null) {
+    const way = at.map(([x, y], i) => i === 0 ? `M${x} ${y}` : step ? `H${x}V${y}` : `L${x} ${y}`).join("");
+    group.append(stroke(at.length > 1 ? way : clip ? `${way}m-7 0h14` : way, style));
+  }
+  at.forEach(([x, y], i) => {
+    if (style.mark) group.append(glyph(x, y, style));
+    if (points[i].mark) group.append(svg("text", { x: x + 7, y: y + 4, fill: ink().text }, points[i].mark));
+    if (points[i].text) chart.hits.push({ x, y, text: points[i].text, group: under ? null : group });
+  });
+  (clip ? inside : above).append(group);
+}
+
+// A band is an interval: an area where neighbours have one, a whisker where a point stands alone.
+function band(chart, { band: s, color }, X, Y, { inside }) {
+  if (s.length === 1) {
+    const [[x, low, high]] = s;
+    inside.append(stroke(`M${X(x)} ${Y(low)}V${Y(high)}M${X(x) - 4} ${Y(low)}h8M${X(x) - 4} ${Y(high)}h8`, { color, width: 1.5 }));
+    return;
+  }
+  const edge = (list, end) => list.map(p => `${X(p[0])} ${Y(p[end])}`).join("L");
+  inside.append(svg("path", { d: `M${edge(s, 2)}L${edge(s.toReversed(), 1)}z`, fill: color, opacity: isDark() ? 0.22 : 0.16 }));
+}
+
+// Bars reach from one place to another on both axes, with a name in them where there is room.
+function bars(chart, { bars: list }, X, Y, { above }) {
+  list.forEach(b => {
+    const [x0, x1, y0, y1] = [X(b.x[0]), X(b.x[1]), Y(b.y[1]), Y(b.y[0])];
+    above.append(svg("path", { d: `M${x0} ${y0}H${x1}V${y1}H${x0}z`, fill: b.color, stroke: ink().page, "stroke-width": 1 }));
+    if (b.name && wide(b.name) < x1 - x0) {
+      above.append(svg("text", { x: (x0 + x1) / 2, y: (y0 + y1) / 2 + 4, "text-anchor": "middle", "font-size": 10, fill: b.ink }, b.name));
+    }
+    chart.hits.push({ x0, x1, y0, y1, text: b.text });
+  });
+}
+
+// point tells what the mouse points at, and makes the other lines faint.
+const tip = make("div", { id: "tip", hidden: true });
+document.body.append(tip);
+
+function point(element, chart, e) {
+  const at = e && element.firstChild.getBoundingClientRect(), away = h => Math.hypot(h.x - e.clientX + at.left, h.y - e.clientY + at.top);
+  const within = h => h.x === undefined ? e.clientX - at.left >= h.x0 && e.clientX - at.left <= h.x1 &&
+    e.clientY - at.top >= h.y0 && e.clientY - at.top <= h.y1 : away(h) < 10;
+  const hit = e && chart.hits.filter(within).sort((a, b) => away(a) - away(b))[0];
+  tip.hidden = !hit;
+  element?.querySelectorAll("[data-series]").forEach(g => {
+    if (hit && hit.group && g !== hit.group) g.setAttribute("opacity", 0.15);
+    else g.removeAttribute("opacity");
+  });
+  if (!hit) return;
+  tip.textContent = hit.text;
+  tip.style.left = `${Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
+  tip.style.top = `${Math.min(e.clientY + 14, innerHeight - tip.offsetHeight - 8)}px`;
 }
 
 // The columns that tell cells of one label and one x apart: each needs lines or panels.
@@ -157,80 +286,42 @@ function linesOf(cells, x, splits, read) {
   return out.sort((a, b) => a.label - b.label || a.variant - b.variant);
 }
 
-// The interval of a line as one polygon for each stretch of points that have one; a
-// point that stands alone gets a whisker. An upper end that nobody knows is the axis' end.
-function bandSeries(line, top, bottom) {
+// The interval of a line as one band for each stretch of points that have one. An upper end that
+// nobody knows is the axis' end.
+function bandsOf(line, top, bottom) {
   const stretches = [[]];
   line.points.forEach(p => {
     if (p.low === null || p.low === undefined) stretches.push([]);
     else stretches[stretches.length - 1].push([p.x, Math.max(p.low, bottom), p.high === null ? top : p.high]);
   });
-  const drawn = stretches.filter(s => s.length > 0);
-  const stroke = { stroke: line.style.color, fill: "none", lineWidth: 1.5 };
-  return { type: "custom", silent: true, clip: true, z: 1, data: drawn.map((_, i) => [drawn[i][0][0], drawn[i][0][1]]),
-    renderItem: (params, api) => {
-      const s = drawn[params.dataIndex];
-      if (s.length === 1) {
-        const [x, y1] = api.coord([s[0][0], s[0][1]]), y2 = api.coord([s[0][0], s[0][2]])[1];
-        const bar = (a, b, c, d) => ({ type: "line", shape: { x1: a, y1: b, x2: c, y2: d }, style: stroke });
-        return { type: "group", children: [bar(x, y1, x, y2), bar(x - 4, y1, x + 4, y1), bar(x - 4, y2, x + 4, y2)] };
-      }
-      const points = [...s.map(p => api.coord([p[0], p[2]])), ...s.slice().reverse().map(p => api.coord([p[0], p[1]]))];
-      return { type: "polygon", shape: { points }, style: { fill: line.style.color, opacity: isDark() ? 0.22 : 0.16 } };
-    } };
+  return stretches.filter(s => s.length > 0).map(band => ({ band, color: line.style.color }));
 }
 
-function lineSeries(line, describe) {
-  return { type: "line", name: line.name, clip: false, z: 3, symbol: line.style.mark, symbolSize: 7,
-    showAllSymbol: true, showSymbol: true, lineStyle: { color: line.style.color, width: 2, type: line.style.dash },
-    itemStyle: { color: line.style.color }, emphasis: { focus: "series" },
-    data: line.points.map(p => ({ value: [p.x, p.y], text: describe(line, p),
-      label: { show: Boolean(p.mark), formatter: p.mark, position: "right", color: ink().text } })) };
-}
+const withTexts = (line, describe) => ({ ...line, points: line.points.map(p => ({ ...p, text: describe(line, p) })) });
 
 // What is claimed of the cells of a line: one dotted line for each end of each claim.
-function theorySeries(line, metric, log) {
+function theoryOf(line, metric, log) {
   const claims = new Map();
   for (const p of line.points) {
     for (const [claim, low, high] of p.cell.b || []) {
       if (D.claims[claim].metric !== D.metrics[metric].name) continue;
       for (const [end, y] of low === high ? [["", low]] : [["at least", low], ["at most", high]]) {
         if (log && y <= 0) continue;
-        const key = claim + end;
-        if (!claims.has(key)) claims.set(key, { claim, end, data: [] });
-        claims.get(key).data.push([p.x, y]);
+        const { source, load, text } = D.claims[claim], key = claim + end;
+        if (!claims.has(key)) claims.set(key, { clip: true, under: true, points: [], style: { color: line.style.color, dash: CLAIMED, width: 1.5 } });
+        claims.get(key).points.push({ x: p.x, y,
+          text: `${line.name}, as claimed (${source}; ${load || "any load"}): ${end} ${text}\n${show(y)}` });
       }
     }
   }
-  return [...claims.values()].map(c => {
-    const claim = D.claims[c.claim];
-    const text = `${line.name}, as claimed (${claim.source}; ${claim.load || "any load"}): ${c.end} ${claim.text}`;
-    return { type: "line", z: 2, clip: true, symbol: c.data.length > 1 ? "none" : "rect", symbolSize: [14, 2],
-      lineStyle: { color: line.style.color, width: 1.5, type: [1, 3] }, itemStyle: { color: line.style.color },
-      data: c.data.map(v => ({ value: v, text: `${escapeHTML(text)}<br><b>${show(v[1])}</b>` })) };
-  });
-}
-
-function svg(tag, attributes) {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  Object.entries(attributes).forEach(([k, v]) => e.setAttribute(k, v));
-  return e;
+  return [...claims.values()];
 }
 
 // A line and its marker, as they are drawn in the chart.
 function sample(style) {
   const e = svg("svg", { viewBox: "0 0 34 12", "aria-hidden": "true" });
-  e.append(svg("line", { x1: 0, y1: 6, x2: 34, y2: 6, stroke: style.color, "stroke-width": 2,
-    "stroke-dasharray": Array.isArray(style.dash) ? style.dash.join(" ") : "none" }));
-  const fill = { fill: style.color, stroke: style.color };
-  const shapes = {
-    circle: ["circle", { cx: 17, cy: 6, r: 3.6, ...fill }],
-    emptyCircle: ["circle", { cx: 17, cy: 6, r: 3.4, fill: ink().page, stroke: style.color, "stroke-width": 1.6 }],
-    rect: ["rect", { x: 13.5, y: 2.5, width: 7, height: 7, ...fill }],
-    triangle: ["path", { d: "M17 1.5L21.5 10H12.5Z", ...fill }],
-    diamond: ["path", { d: "M17 1L22 6L17 11L12 6Z", ...fill }],
-  };
-  if (style.mark) e.append(svg(...shapes[style.mark]));
+  if (style.dash !== null) e.append(stroke("M0 6H34", style));
+  if (style.mark) e.append(glyph(17, 6, style));
   return e;
 }
 
@@ -343,7 +434,7 @@ function picture(f) {
     const at = place(e);
     text(e.textContent, { x: at.x + at.width / 2, y: at.y + at.height * 0.72, fill: c.soft, "font-size": 13, "text-anchor": "middle" });
   });
-  f.body.querySelectorAll(".plot svg").forEach(inner);
+  f.body.querySelectorAll(".plot > svg").forEach(inner);
   printing = false;
   f.redraw();
   const name = `${document.querySelector("h1").textContent} ${f.head.textContent}`.replace(/[^A-Za-z0-9]+/g, "-").replace(/-$/, "");

@@ -133,8 +133,8 @@ function drawLines(fig, state, m, along, panels, cells) {
     p.lines = p.lines.slice(0, MOST_LINES);
     p.lines.forEach(line => styles.set(line.name, line.style));
   });
-  const claims = { color: ink().soft, dash: [1, 3] }, said = "as claimed";
-  const claimable = state.theory && panels.some(p => p.lines.some(line => theorySeries(line, state.metric, state.logY).length));
+  const claims = { color: ink().soft, dash: CLAIMED }, said = "as claimed";
+  const claimable = state.theory && panels.some(p => p.lines.some(line => theoryOf(line, state.metric, state.logY).length));
   if (styles.size > 1 || claimable) {
     fig.body.append(legend(fig, [...[...styles].map(([name, style]) => [style, name]), ...(claimable ? [[claims, said]] : [])]));
   }
@@ -147,25 +147,20 @@ function drawLines(fig, state, m, along, panels, cells) {
   const ys = points.flatMap(p => [p.y, p.low, p.high]).filter(v => v !== null && v !== undefined && (!state.logY || v > 0));
   let top = Math.max(...ys);
   const bottom = Math.min(...ys);
-  const theory = panels.map(p => p.lines.map(line => claimable && !fig.off.has(said) ? theorySeries(line, state.metric, state.logY) : []));
-  const claimed = theory.flat(2).flatMap(s => s.data.map(d => d.value[1]));
+  const theory = panels.map(p => p.lines.map(line => claimable && !fig.off.has(said) ? theoryOf(line, state.metric, state.logY) : []));
+  const claimed = theory.flat(2).flatMap(l => l.points.map(p => p.y));
   const measured = top;
   claimed.forEach(v => { if (v <= 1.6 * measured) top = Math.max(top, v); });
   const xs = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
   const host = make("div", { class: "panels" + (panels.length === 1 ? " one" : "") });
   fig.body.append(host);
   const y = verticalAxis(m.title, top, bottom, state);
-  const x = state.x === null
-    ? axis(along, { type: "category", data: D.columns[LABEL].values, axisLabel: { color: ink().soft, interval: 0, rotate: 30 } })
-    : horizontalAxis(along, xs, state.logX);
-  if (state.x === null) categories(x, panels);
+  const x = state.x === null ? categories(along, panels) : horizontalAxis(along, xs, state.logX);
   const holders = panels.map(p => make("div", {}, p.name ? make("p", { class: "panel-title" }, p.name) : null));
   host.append(...holders);
   panels.forEach((p, k) => {
-    plot(holders[k], { grid: { left: 14, right: 16, top: 12, bottom: 14 }, xAxis: x, yAxis: y,
-      tooltip: tooltip(item => item.data.text || ""),
-      series: [...(state.band ? p.lines.map(line => bandSeries(line, y.max, y.min)) : []),
-        ...theory[k].flat(), ...p.lines.map(line => lineSeries(line, (l, q) => pointText(l, q, m, state)))],
+    plot(holders[k], { x, y, items: [...(state.band ? p.lines.flatMap(l => bandsOf(l, y.max, y.min)) : []), ...theory[k].flat(),
+      ...p.lines.map(l => withTexts(l, (l, q) => pointText(l, q, m, state)))],
     }, `${fig.head.textContent}${p.name ? ", " + p.name : ""}: the same as a table below`);
   });
   caption(fig, state, m, along, { x, y, dropped, total, cells, claimed, top });
@@ -173,18 +168,17 @@ function drawLines(fig, state, m, along, panels, cells) {
 }
 
 // Labels that are not shown leave no gap on an axis of labels.
-function categories(x, panels) {
+function categories(along, panels) {
   const used = [...new Set(panels.flatMap(p => p.lines.map(line => line.label)))].sort((a, b) => a - b);
-  x.data = used.map(i => D.columns[LABEL].values[i]);
   panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => { q.x = used.indexOf(line.label); })));
+  return named(along, used.map(i => D.columns[LABEL].values[i]));
 }
 
 function pointText(line, p, m, state) {
-  const at = state.x === null ? "" : `${escapeHTML(title(D.columns[state.x]))} ${show(p.x)}<br>`;
+  const at = state.x === null ? "" : `${title(D.columns[state.x])} ${show(p.x)}\n`;
   const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f }, m)[1];
   const censored = p.f.censored ? `, ${p.f.censored} ${m.bound ? "beyond" : "timed out"}` : "";
-  return `${escapeHTML(line.name)}<br>${at}${state.statistic} <b>${show(p.y)}${p.mark}</b>${interval} ${escapeHTML(m.unit)}<br>` +
-    `n ${p.f.n}${censored}`;
+  return `${line.name}\n${at}${state.statistic} ${show(p.y)}${p.mark}${interval} ${m.unit}\nn ${p.f.n}${censored}`;
 }
 
 // What captions say, in sentences.
@@ -289,7 +283,7 @@ function drawSpread(f, cells, pick, state, tail) {
         : { v, gone: rank / n, still: (n - rank + 1) / n, low: null, high: null };
     }).filter(p => !log || p.v > 0);
     l.name = value(l.cell, LABEL);
-    l.style = styleOf(l.cell.d[LABEL], null);
+    l.style = styleOf(l.cell.d[LABEL]);
   });
   f.body.append(legend(f, lines.map(l => [{ ...l.style, mark: null }, `${l.name} (n ${l.s.n}${l.s.x ? `, ${l.s.x} not ended` : ""})`, l.name])));
   lines = lines.filter(l => !f.off.has(l.name));
@@ -300,30 +294,19 @@ function drawSpread(f, cells, pick, state, tail) {
   const values = lines.flatMap(l => l.points.map(p => p.v));
   const high = Math.max(...values), low = Math.min(...values);
   const most = Math.max(...lines.map(l => l.s.n));
-  const c = ink();
   // A point of the tail stands at 1 / (the share that took at least as long).
   const xy = p => tail ? [1 / p.still, p.v] : [p.v, p.gone];
   const within = p => p.low === null || p.high === null ? "" : ` [${show(100 * p.low)}, ${show(100 * p.high)}]`;
   const timed = D.metrics.find(m => m.name === state.metric);
   const marked = (l, v) => v === null || !mark(l.cell, timed, v) ? v : show(v) + D.mark;
-  const text = (l, p) => `${escapeHTML(l.name)}<br>${show(p.v)}${mark(l.cell, timed, p.v)} ms<br>` + (tail
+  const text = (l, p) => `${l.name}\n${show(p.v)}${mark(l.cell, timed, p.v)} ms\n` + (tail
     ? `${show(100 * p.still)} % took at least as long` : `${show(100 * p.gone)}${within(p)} % took no longer`);
-  const time = timed.title;
-  const share = axis("share of operations", { type: "value", min: 0, max: 1, nameGap: 40,
-    splitLine: gridLine() });
-  const horizontal = axis(time, log
-    ? { type: "log", min: low / 1.1, max: high * 1.1, axisTick: { show: true, customValues: logTicks(low / 1.1, high * 1.1) },
-      axisLabel: { color: c.soft, formatter: v => show(v), hideOverlap: true, showMinLabel: true, showMaxLabel: true,
-        customValues: logTicks(low / 1.1, high * 1.1) } }
-    : { type: "value", min: 0, max: nice(high), axisLabel: { color: c.soft } });
-  const percentiles = axis("percentile", { type: "log", min: 1, max: decadeUp(Math.max(most, 10)),
-    axisLabel: { color: c.soft, formatter: v => v === 1 ? "0" : show(100 - 100 / v) } });
-  plot(f.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
-    xAxis: tail ? percentiles : horizontal, yAxis: tail ? verticalAxis(time, high, 0, { zero: true }) : share,
-    series: lines.map(l => ({ type: "line", name: l.name, step: tail ? false : "end", symbol: "circle", symbolSize: 4, clip: true,
-      showSymbol: l.points.length < 25, lineStyle: { color: l.style.color, width: 2, type: l.style.dash },
-      itemStyle: { color: l.style.color }, emphasis: { focus: "series" },
-      data: l.points.map(p => ({ value: xy(p), text: text(l, p) })) })),
+  const time = timed.title, dots = l => l.points.length < 25 ? { path: "m-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z" } : null;
+  const percentiles = { title: "percentile", log: true, min: 1, max: decadeUp(Math.max(most, 10)), format: v => show(100 - 100 / v) };
+  const times = { title: time, ...(log ? { log, min: low / 1.1, max: high * 1.1 } : { min: 0, max: nice(high) }) };
+  plot(f.body, { x: tail ? percentiles : times, y: tail ? { title: time, min: 0, max: nice(high) } : { title: "share of operations", min: 0, max: 1 },
+    items: lines.map(l => ({ step: !tail, style: { ...l.style, mark: dots(l) },
+      points: l.points.map(p => ({ x: xy(p)[0], y: xy(p)[1], text: text(l, p) })) })),
   }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
   f.caption.textContent = at + (tail ? "The horizontal axis has as much room for each further nine of the percentile." :
     `The horizontal axis is ${log ? "logarithmic" : "linear"}.`) + " " + vertical(false, 0) +
@@ -351,7 +334,7 @@ function ramps(host) {
         const [list, at] = pick(cells);
         const logY = part === 2;
         const all = list.filter(cell => cell.r).slice(0, MOST_LINES).map(cell => ({ cell, name: value(cell, LABEL),
-          style: styleOf(cell.d[LABEL], null),
+          style: styleOf(cell.d[LABEL]),
           points: cell.r.map(s => ({ x: s[0], y: s[part] })).filter(p => p.y !== null && (!logY || p.y > 0)) }))
           .filter(line => line.points.length > 0);
         if (all.length === 0) {
@@ -367,12 +350,10 @@ function ramps(host) {
         const xs = [...new Set(lines.flatMap(line => line.points.map(p => p.x)))].sort((a, b) => a - b);
         const ys = lines.flatMap(line => line.points.map(p => p.y));
         const y = verticalAxis(unit, Math.max(...ys), Math.min(...ys), { logY, zero: true });
-        const same = { type: "line", silent: true, clip: true, symbol: "none", lineStyle: { color: ink().soft, width: 1, type: [3, 3] },
-          data: [[0, 0], [xs[xs.length - 1], xs[xs.length - 1]]] };
-        plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
-          xAxis: horizontalAxis("requests per second", xs, false), yAxis: y,
-          series: [...(part === 1 ? [same] : []), ...lines.map(line => lineSeries(line, (l, p) =>
-            `${escapeHTML(l.name)}<br>at ${show(p.x)} requests per second<br><b>${show(p.y)}</b> ${unit}`))],
+        const same = { clip: true, under: true, points: [0, xs.at(-1)].map(v => ({ x: v, y: v })), style: { color: ink().soft, dash: ASKED, width: 1 } };
+        plot(fig.body, { x: horizontalAxis("requests per second", xs, false), y,
+          items: [...(part === 1 ? [same] : []), ...lines.map(line => withTexts(line, (l, p) =>
+            `${l.name}\nat ${show(p.x)} requests per second\n${show(p.y)} ${unit}`))],
         }, `${heading}: the same as a table below`);
         fig.caption.textContent = at + "The horizontal axis is linear: it is the rate that each step asks for, of all processes together. " +
           vertical(logY, y.min) + (part === 1 ? " It counts the entries in the time of the step; on the dashed line all requests are granted." :
@@ -399,7 +380,7 @@ function phases(host) {
       nothing(fig, "No cell shown has a leader that repeats something.");
       return;
     }
-    const c = ink(), tested = D.cells.filter(cell => cell.p && cell.p.t[1] !== null).length;
+    const tested = D.cells.filter(cell => cell.p && cell.p.t[1] !== null).length;
     const verdict = cell => {
       const [chi, p, holm] = cell.p.t;
       return p === null ? `n ${cell.p.n}: too few to test` : `n ${cell.p.n}, χ² ${show(chi)} with ${cell.p.b.length - 1} degrees of freedom, ` +
@@ -411,12 +392,11 @@ function phases(host) {
       const name = value(cell, LABEL), bins = cell.p.b, each = cell.p.n / bins.length;
       const holder = make("div", {}, make("p", { class: "panel-title" }, `${name}: ${verdict(cell)}`));
       panels.append(holder);
-      plot(holder, { grid: { left: 14, right: 16, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
-        xAxis: axis("share of the period", { type: "category", data: bins.map((_, i) => show((i + 0.5) / bins.length)) }),
-        yAxis: verticalAxis("operations", Math.max(...bins, each), 0, { zero: true }),
-        series: [{ type: "bar", barCategoryGap: "4%", itemStyle: { color: styleOf(cell.d[LABEL], null).color },
-          data: bins.map((k, i) => ({ value: k, text: `${escapeHTML(name)}<br>phase ${show(i / bins.length)} to ${show((i + 1) / bins.length)}: <b>${k}</b>` })),
-          markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: c.soft, type: [3, 3] }, data: [{ yAxis: each }] } }],
+      plot(holder, { x: named("share of the period", bins.map((_, i) => show((i + 0.5) / bins.length))),
+        y: verticalAxis("operations", Math.max(...bins, each), 0, { zero: true }),
+        items: [{ bars: bins.map((k, i) => ({ x: [i - 0.48, i + 0.48], y: [0, k], color: styleOf(cell.d[LABEL]).color,
+          text: `${name}\nphase ${show(i / bins.length)} to ${show((i + 1) / bins.length)}: ${k}` })) },
+        { under: true, points: [-0.5, bins.length - 0.5].map(x => ({ x, y: each })), style: { color: ink().soft, dash: ASKED, width: 1 } }],
       }, `Phase of the leader, ${name}: the same as a table below`);
     });
     fig.caption.textContent = at + `Below each bar stands the middle of its bin. ${vertical(false, 0)} The dashed line is what a uniform phase gives ` +
@@ -441,26 +421,21 @@ function kinds(host) {
       nothing(fig, "No cell shown has messages by kind: messages.csv is missing, or no trial was ok.");
       return;
     }
-    const c = ink(), most = Math.max(...bars.map(cell => cell.k.length));
-    const names = bars.map(cell => value(cell, LABEL));
-    const series = Array.from({ length: most }, (_, k) => ({ type: "bar", stack: "kinds", barMaxWidth: 26,
-      itemStyle: { color: palette()[k % 7], borderColor: c.page, borderWidth: 1 },
-      label: { show: true, position: "inside", fontSize: 10, color: isDark() ? "#12161b" : k % 7 === 4 || k % 7 === 5 || k % 7 === 3 ? "#000" : "#fff",
-        formatter: p => p.data && p.data.name ? p.data.name : "" }, labelLayout: label =>
-        label.labelRect.width > label.rect.width - 4 ? { fontSize: 0.1, x: -99 } : {},
-      data: bars.map(cell => {
-        const e = cell.k[k];
-        return e ? { value: e[1 + state.measure], name: D.kinds[e[0]] } : { value: 0, name: "" };
-      }) }));
-    plot(fig.body, { grid: { left: 14, right: 24, top: 8, bottom: 14 },
-      tooltip: tooltip(p => p.data.name ? `${escapeHTML(names[p.dataIndex])}<br>${escapeHTML(p.data.name)} <b>${show(p.data.value)}</b>` : ""),
-      yAxis: axis("", { type: "category", data: names, inverse: true, axisLabel: { color: c.text, interval: 0 } }),
-      xAxis: axis(`${measures[state.measure]} in a trial, mean`, { type: "value", min: 0,
-        splitLine: gridLine(), axisLabel: { color: c.soft, formatter: v => show(v) } }), series,
-    }, "Messages by kind: the same as a table below");
-    const element = fig.body.querySelector(".plot");
-    element.style.height = `${Math.max(8, 5 + 1.9 * bars.length)}rem`;
-    instances.get(element).resize({ height: element.clientHeight });
+    const names = bars.map(cell => value(cell, LABEL)), ink = k => isDark() ? "#12161b" : k % 7 > 2 && k % 7 < 6 ? "#000" : "#fff";
+    let most = 0;
+    const parts = bars.flatMap((cell, i) => {
+      let from = 0;
+      return cell.k.map((e, k) => {
+        const row = bars.length - 1 - i, to = from + e[1 + state.measure];
+        const part = { x: [from, to], y: [row - 0.4, row + 0.4], color: palette()[k % 7], name: D.kinds[e[0]], ink: ink(k),
+          text: `${names[i]}\n${D.kinds[e[0]]} ${show(to - from)}` };
+        most = Math.max(most, from = to);
+        return part;
+      });
+    });
+    plot(fig.body, { x: { title: `${measures[state.measure]} in a trial, mean`, min: 0, max: nice(most), grid: true },
+      y: named("", names.toReversed()), items: [{ bars: parts }], height: `${Math.max(8, 5 + 1.9 * bars.length)}rem` },
+    "Messages by kind: the same as a table below");
     fig.caption.textContent = at + "The horizontal axis is linear and starts at 0. " +
       "The colours count the kinds of each algorithm; the names of narrow parts are in the table.";
     fig.rows = () => [["algorithm", "kind", ...measures], ...bars.flatMap(cell => cell.k.map(e =>
@@ -485,21 +460,18 @@ function faults(host) {
         return;
       }
       const labels = [...new Set(all.map(p => p.cell.d[LABEL]))].sort((a, b) => a - b), name = k => D.columns[LABEL].values[k];
-      fig.body.append(legend(fig, labels.map(k => [{ ...styleOf(k, null), dash: [0, 40] }, name(k)])));
+      fig.body.append(legend(fig, labels.map(k => [{ ...styleOf(k), dash: null }, name(k)])));
       const points = all.filter(p => !fig.off.has(name(p.cell.d[LABEL])));
       if (points.length === 0) {
         allHidden(fig);
         return;
       }
-      const high = nice(Math.max(...points.flatMap(p => [p.x, p.y]), 1e-9) * 1.02), c = ink();
-      const both = name => axis(name, { type: "value", min: 0, max: high, nameGap: name === "achieved" ? 44 : 28,
-        splitLine: gridLine(), axisLabel: { color: c.soft, formatter: v => show(v) } });
-      plot(fig.body, { grid: { left: 14, right: 20, top: 12, bottom: 14 }, tooltip: tooltip(item => item.data.text || ""),
-        xAxis: both("requested"), yAxis: both("achieved"),
-        series: [{ type: "line", data: [[0, 0], [high, high]], symbol: "none", silent: true, lineStyle: { color: c.soft, type: [3, 3], width: 1 } },
-          ...labels.map(k => ({ type: "scatter", symbol: styleOf(k, null).mark, symbolSize: 8, itemStyle: { color: styleOf(k, null).color, opacity: 0.8 },
-            data: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ value: [p.x, p.y],
-              text: `${escapeHTML(D.columns[LABEL].values[k])}, cell ${p.cell.c}<br>requested ${show(p.x)}<br>achieved <b>${show(p.y)}</b>` })) }))],
+      const high = nice(Math.max(...points.flatMap(p => [p.x, p.y]), 1e-9) * 1.02);
+      const both = title => ({ title, min: 0, max: high, grid: true });
+      plot(fig.body, { x: both("requested"), y: both("achieved"),
+        items: [{ under: true, points: [0, high].map(v => ({ x: v, y: v })), style: { color: ink().soft, dash: ASKED, width: 1 } },
+          ...labels.map(k => ({ style: { ...styleOf(k), dash: null }, points: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ ...p,
+            text: `${name(k)}, cell ${p.cell.c}\nrequested ${show(p.x)}\nachieved ${show(p.y)}` })) }))],
       }, `${fault}, requested and achieved: the same as a table below`);
       fig.caption.textContent = "Each point is a cell: the mean over its trials, those that timed out or broke a promise too. " +
         "On the dashed line, what was asked for is what happened. Both axes are linear and start at 0.";

@@ -152,21 +152,21 @@ func TestStory(t *testing.T) {
 	tr := small()
 	s := tell(&tr)
 	ms := time.Millisecond
-	p3 := s.lanes[2].down
+	p3 := s.lanes[2].of(down)
 	if len(p3) != 1 || p3[0].from != 0 || p3[0].to != 60*ms {
 		t.Errorf("p3 is down %v, want from 0s to 60ms", p3)
 	}
-	if down := s.lanes[3].down; len(down) != 1 || down[0].to != forever {
+	if down := s.lanes[3].of(down); len(down) != 1 || down[0].to != forever {
 		t.Errorf("p4 is down %v, want from the start on", down)
 	}
-	if l := s.lanes[1].leaders; len(l) != 2 || l[0].leader != 3 || l[0].to != 5*ms || l[1].leader != 2 ||
+	if l := s.lanes[1].of(names); len(l) != 2 || l[0].leader != 3 || l[0].to != 5*ms || l[1].leader != 2 ||
 		l[1].term != 3 || l[1].to != forever {
 		t.Errorf("p2 names %+v, want p3 until 5ms, then itself in term 3", l)
 	}
-	if b := s.bands; len(b) != 1 || b[0].from != 60*ms || b[0].to != 64*ms {
+	if b := s.network.spans; len(b) != 1 || b[0].from != 60*ms || b[0].to != 64*ms {
 		t.Errorf("partitions %+v, want one from 60ms to 64ms", b)
 	}
-	if in := s.lanes[0].inside; len(in) != 1 || in[0].from != 7*ms || in[0].to != 10*ms {
+	if in := s.lanes[0].of(inside); len(in) != 1 || in[0].from != 7*ms || in[0].to != 10*ms {
 		t.Errorf("p1 is inside %+v, want 7ms to 10ms", in)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -34,7 +35,7 @@ func (d *Diagram) mermaid(w io.Writer) ([]string, error) {
 	if len(drawn) < len(lines) {
 		notes = append(notes, fmt.Sprintf("drawn are %d of %s, since Mermaid takes few: choose others with "+
 			"--from, --to and --event", messages(drawn),
-			report.Plural(messages(lines), "message", "messages")))
+			console.Plural(messages(lines), "message", "messages")))
 	}
 	var who []uint32
 	for _, l := range drawn {
@@ -139,7 +140,7 @@ func (d *Diagram) mermaidMessage(m *message) mermaidLine {
 		arrow, what = "--x", " (down)"
 	}
 	text := fmt.Sprintf("p%d%sp%d: %s%s", m.from, arrow, m.to,
-		mermaidText(kindName(m.plane, m.kind, d.trace.Kinds)), what)
+		mermaidText(harness.KindName(m.plane, m.kind, d.trace.Kinds)), what)
 	return mermaidLine{text, true, []uint32{m.from, m.to}}
 }
 

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // A perfEvent is one entry of Chrome's trace format, which Perfetto reads.
@@ -120,25 +122,23 @@ func (p *perfetto) steps(q uint32) {
 // states are what a process is in the middle of. Those of one track never overlap.
 func (p *perfetto) states(q uint32) {
 	lane := &p.story.lanes[q-1]
-	for _, b := range lane.leaders {
+	for _, b := range lane.of(names) {
 		name := fmt.Sprintf("p%d", b.leader)
 		if b.leader == q {
 			name += " leads"
 		}
 		p.slice(name, p.tid(q, trackLeader), b.from, b.to, map[string]any{"term": b.term})
 	}
-	for _, s := range lane.waits {
-		p.slice("waits", p.tid(q, trackSection), s.from, s.to, nil)
-	}
-	for _, s := range lane.inside {
-		p.slice("inside", p.tid(q, trackSection), s.from, s.to, nil)
-	}
-	for _, s := range lane.down {
-		p.slice("down", p.tid(q, trackFault), s.from, s.to, nil)
-	}
-	for _, s := range lane.states {
-		if s.Sign == "pause" { // the others may overlap
-			p.slice("paused", p.tid(q, trackFault), s.from, s.to, nil)
+	for _, of := range []struct {
+		what  what
+		name  string
+		track int
+	}{{waits, "waits", trackSection}, {inside, "inside", trackSection}, {down, "down", trackFault},
+		{faulty, "paused", trackFault}} {
+		for _, s := range lane.of(of.what) {
+			if s.state == nil || s.state.Sign == "pause" { // the others may overlap
+				p.slice(of.name, p.tid(q, of.track), s.from, s.to, nil)
+			}
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (p *perfetto) messages() {
 		if !p.shown(m) || m.origin < 0 || !p.kept[m.origin] {
 			continue
 		}
-		name := kindName(m.plane, m.kind, p.trace.Kinds)
+		name := harness.KindName(m.plane, m.kind, p.trace.Kinds)
 		change[m.sent]++
 		change[m.at]--
 		if m.fate != delivered || !p.kept[m.end] {

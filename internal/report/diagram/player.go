@@ -114,7 +114,7 @@ func (p *playing) word(text string) int {
 func (p *playing) start() {
 	for q := range p.now {
 		p.set(q+1, player.Alive, "up", -1)
-		if l := &p.story.lanes[q]; len(l.down) > 0 && l.down[0].record < 0 {
+		if d := p.story.lanes[q].of(down); len(d) > 0 && d[0].record < 0 {
 			p.set(q+1, player.Alive, "down", -1)
 		} else if p.trace.Leader != 0 {
 			p.set(q+1, player.Leader, fmt.Sprintf("p%d", p.trace.Leader), -1)

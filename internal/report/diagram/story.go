@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -17,7 +18,7 @@ type story struct {
 	messages []message
 	byEnd    map[int]int // index of a record that ends a message → its index
 	lanes    []lane      // by process - 1
-	bands    []band      // partitions and flaky links
+	network  lane        // its partitions and flaky links
 }
 
 // A message is one copy from its sending to what became of it.
@@ -43,44 +44,73 @@ const (
 	undelivered // its receiver was down
 )
 
-// A span is a state of a process, or of the network, from an instant to another.
+// A span is what a process, or the network, is in the middle of from an instant to another.
 type span struct {
+	what     what
 	from, to time.Duration
 	record   int // that began it; -1: it was so at the start
+
+	state  *fault.State // of faulty: what a fault put the process into
+	leader uint32       // of names: who it is
+	term   uint64
+	text   string // of cut and flaky: which links
 }
+
+// What a span may be.
+type what uint8
+
+const (
+	down   what = iota
+	waits       // for the critical section
+	inside      // in the critical section
+	names       // another process, or itself, the leader
+	faulty
+	cut
+	flaky
+)
 
 // forever is the end of what did not end.
 const forever = time.Duration(math.MaxInt64)
 
-// A lane is the states that a process goes through.
+// A lane is what a process, or the network, goes through.
 type lane struct {
-	down    []span
-	states  []state // what faults put it into
-	waits   []span  // for the critical section
-	inside  []span
-	leaders []belief
-	begins  time.Duration // when it joined
+	begins      time.Duration // when it joined
+	spans, open []span        // ended, in the order of their ends; and not ended
 }
 
-// A state is a span in which a process is what a fault made it.
-type state struct {
-	span
-	*fault.State
+// of are the spans of a kind.
+func (l *lane) of(w what) []span {
+	return slices.DeleteFunc(slices.Clone(l.spans), func(s span) bool { return s.what != w })
 }
 
-// A belief is a span in which a process takes another, or itself, for the leader.
-type belief struct {
-	span
-	leader uint32
-	term   uint64
+// now is what the process is in the middle of; nil: nothing of that kind.
+func (l *lane) now(w what) *span {
+	if i := slices.IndexFunc(l.open, func(s span) bool { return s.what == w }); i >= 0 {
+		return &l.open[i]
+	}
+	return nil
 }
 
-// A band is a span in which links are cut, or have other properties.
-type band struct {
-	span
-	flaky bool
-	text  string
+// begin opens a span.
+func (l *lane) begin(s span) { l.open = append(l.open, s) }
+
+// end closes the spans that match. To name somebody for no time at all is nothing to see.
+func (l *lane) end(at time.Duration, match func(span) bool) {
+	l.open = slices.DeleteFunc(l.open, func(s span) bool {
+		if !match(s) {
+			return false
+		}
+		if s.to = at; s.what != names || at > s.from {
+			l.spans = append(l.spans, s)
+		}
+		return true
+	})
 }
+
+func is(w what) func(span) bool { return func(s span) bool { return s.what == w } }
+
+// alive matches what ends with the life of a process.
+func alive(s span) bool { return s.what != down }
 
 // A copyKey names a copy of a message.
 type copyKey struct {
@@ -105,43 +135,28 @@ func tell(t *Trace) *story {
 		s.nodes = max(s.nodes, int(s.records[i].Process), int(s.records[i].Peer))
 	}
 	s.lanes = make([]lane, s.nodes)
-	c := cursor{
-		story: s, open: map[copyKey]int{}, now: make([]present, s.nodes),
-		end: s.records[len(s.records)-1].At,
-	}
+	c := cursor{story: s, open: map[copyKey]int{}, end: s.records[len(s.records)-1].At}
 	c.start(t.Leader)
 	for i := range s.records {
 		c.record(i, &s.records[i])
 	}
 	for p := range s.lanes {
-		c.stop(uint32(p+1), forever)
-		c.close(&s.lanes[p].down, &c.now[p].downSince, forever)
+		s.lanes[p].end(forever, func(span) bool { return true })
 	}
-	for _, b := range c.bands {
-		s.bands = append(s.bands, band{span{b.from, forever, b.record}, b.flaky, b.text})
-	}
-	slices.SortStableFunc(s.bands, func(a, b band) int { return int(a.from - b.from) })
+	s.network.end(forever, func(span) bool { return true })
+	slices.SortStableFunc(s.network.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	return s
 }
 
 // A cursor goes over the records and knows what is open.
 type cursor struct {
 	*story
-	open  map[copyKey]int // messages by what names them
-	now   []present
-	bands []band
-	end   time.Duration
+	open map[copyKey]int // messages by what names them
+	end  time.Duration
 }
 
-// present is what a process is in the middle of.
-type present struct {
-	downSince, waitSince, insideSince *span
-	states                            []state
-	belief                            *belief
-}
-
-// start is how things are before the first record: everybody up names the leader;
-// whoever does not join before it does anything else is down.
+// start is how things are before the first record: every process that is up names the leader; one
+// that does not join before it does anything else is down.
 func (c *cursor) start(leader uint32) {
 	joined := make([]bool, c.nodes)
 	first := c.records[0].At
@@ -152,13 +167,13 @@ func (c *cursor) start(leader uint32) {
 		}
 	}
 	for p := range joined {
+		l := &c.lanes[p]
 		switch {
 		case !joined[p] && slices.Contains(joined, true):
-			c.lanes[p].begins = first
-			c.now[p].downSince = &span{from: first, record: -1}
+			l.begins = first
+			l.begin(span{what: down, from: first, record: -1})
 		case leader != 0:
-			begins := c.lanes[p].begins
-			c.now[p].belief = &belief{span: span{from: begins, record: -1}, leader: leader}
+			l.begin(span{what: names, from: l.begins, record: -1, leader: leader})
 		}
 	}
 }
@@ -168,101 +183,63 @@ func (c *cursor) record(i int, r *trace.Record) {
 		c.message(i, r)
 		return
 	}
+	here := span{from: r.At, record: i}
 	if r.Process == 0 {
-		c.network(i, r)
+		c.disturb(here, r)
 		return
 	}
-	lane, st := &c.lanes[r.Process-1], &c.now[r.Process-1]
-	here := func() *span { return &span{from: r.At, record: i} }
-	if s, over := fault.StateOf(r); s != nil {
-		c.leave(r.Process, s, r.At)
-		if !over {
-			st.states = append(st.states, state{*here(), s})
+	l := &c.lanes[r.Process-1]
+	begin := func(w what) {
+		l.open = slices.DeleteFunc(l.open, is(w)) // a record of its end is missing
+		here.what = w
+		l.begin(here)
+	}
+	if state, over := fault.StateOf(r); state != nil {
+		l.end(r.At, func(s span) bool { return s.state == state })
+		if here.what, here.state = faulty, state; !over {
+			l.begin(here)
 		}
 		return
 	}
 	switch r.Type {
 	case trace.Crash:
-		c.stop(r.Process, r.At)
-		st.downSince = here()
+		l.end(r.At, alive)
+		begin(down)
 	case trace.Up:
-		c.close(&lane.down, &st.downSince, r.At)
+		l.end(r.At, is(down))
 	case trace.Request:
-		st.waitSince = here()
+		begin(waits)
 	case trace.Granted:
-		c.close(&lane.waits, &st.waitSince, r.At)
-		st.insideSince = here()
+		l.end(r.At, is(waits))
+		begin(inside)
 	case trace.Released:
-		c.close(&lane.inside, &st.insideSince, r.At)
+		l.end(r.At, is(inside))
 	case trace.Elected:
-		if b := st.belief; b != nil && b.leader == r.Peer && b.term == r.Arg {
+		if s := l.now(names); s != nil && s.leader == r.Peer && s.term == r.Arg {
 			break // it says so again
 		}
-		c.believe(r.Process, r.At)
-		if r.Peer != 0 {
-			st.belief = &belief{*here(), r.Peer, r.Arg}
+		l.end(r.At, is(names))
+		if here.leader, here.term = r.Peer, r.Arg; r.Peer != 0 {
+			begin(names)
 		}
 	}
 }
 
-// close ends the span at open, if there is one.
-func (c *cursor) close(list *[]span, open **span, at time.Duration) {
-	if *open != nil {
-		(*open).to = at
-		*list = append(*list, **open)
-		*open = nil
+// disturb follows what is cut and flaky. A heal ends the cut of the same links, and one that names
+// none ends all.
+func (c *cursor) disturb(here span, r *trace.Record) {
+	here.what, here.text = cut, r.Text
+	if r.Type == trace.Flaky {
+		here.what = flaky
 	}
-}
-
-// leave ends the state of p; nil: all of them.
-func (c *cursor) leave(p uint32, which *fault.State, at time.Duration) {
-	lane, st := &c.lanes[p-1], &c.now[p-1]
-	st.states = slices.DeleteFunc(st.states, func(s state) bool {
-		ended := which == nil || s.State == which
-		if ended {
-			s.to = at
-			lane.states = append(lane.states, s)
-		}
-		return ended
-	})
-}
-
-func (c *cursor) believe(p uint32, at time.Duration) {
-	if st := &c.now[p-1]; st.belief != nil {
-		if st.belief.to = at; at > st.belief.from {
-			c.lanes[p-1].leaders = append(c.lanes[p-1].leaders, *st.belief)
-		}
-		st.belief = nil
+	switch {
+	case r.Type == trace.Heal || r.Type == trace.Flaky && r.Text == "":
+		c.network.end(r.At, func(s span) bool {
+			return s.what == here.what && (r.Text == "" || r.Text == s.text)
+		})
+	case r.Type == trace.Cut || r.Type == trace.Flaky:
+		c.network.begin(here)
 	}
-}
-
-// stop ends whatever p is in the middle of, but being down.
-func (c *cursor) stop(p uint32, at time.Duration) {
-	lane, st := &c.lanes[p-1], &c.now[p-1]
-	c.believe(p, at)
-	c.leave(p, nil, at)
-	c.close(&lane.waits, &st.waitSince, at)
-	c.close(&lane.inside, &st.insideSince, at)
-}
-
-// network follows what is cut and flaky. A heal ends the cut of the same links, and
-// one that names none ends all.
-func (c *cursor) network(i int, r *trace.Record) {
-	ends := r.Type == trace.Heal || r.Type == trace.Flaky && r.Text == ""
-	if r.Type == trace.Cut || r.Type == trace.Flaky && !ends {
-		c.bands = append(c.bands, band{span{r.At, 0, i}, r.Type == trace.Flaky, r.Text})
-	}
-	if !ends {
-		return
-	}
-	c.bands = slices.DeleteFunc(c.bands, func(b band) bool {
-		ended := b.flaky == (r.Type == trace.Flaky) && (r.Text == "" || r.Text == b.text)
-		if ended {
-			b.to = r.At
-			c.story.bands = append(c.story.bands, b)
-		}
-		return ended
-	})
 }
 
 // message joins the ends of messages.

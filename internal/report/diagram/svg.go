@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/chart/svg"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -275,7 +275,7 @@ func (c *drawing) counts() string {
 	for _, m := range c.arrows {
 		n[m.fate]++
 	}
-	text := report.Plural(len(c.arrows), "message", "messages")
+	text := console.Plural(len(c.arrows), "message", "messages")
 	var parts []string
 	for _, f := range []fate{delivered, lost, undelivered, pending} {
 		if n[f] > 0 {

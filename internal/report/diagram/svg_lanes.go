@@ -31,8 +31,8 @@ func during(s span) string {
 
 // drawNetwork draws partitions and flaky links, the time, and where it is cut short.
 func (c *drawing) drawNetwork() {
-	for i := range c.story.bands {
-		c.drawBand(&c.story.bands[i])
+	for _, b := range c.story.network.spans {
+		c.drawBand(&b)
 	}
 	bottom := c.height()
 	for _, t := range c.scale.ticks() {
@@ -80,13 +80,13 @@ func (c *drawing) edge(r *trace.Record, text string) {
 
 // drawBand shades the time of a partition, each side in a colour of its own, or that
 // of flaky links.
-func (c *drawing) drawBand(b *band) {
-	x0, x1, seen := c.stretch(b.span)
+func (c *drawing) drawBand(b *span) {
+	x0, x1, seen := c.stretch(*b)
 	if !seen {
 		return
 	}
 	what := "cut: "
-	if b.flaky {
+	if b.what == flaky {
 		what = "flaky: "
 	}
 	c.legendOf("band")
@@ -94,14 +94,14 @@ func (c *drawing) drawBand(b *band) {
 	var out svg.Writer
 	for _, p := range c.procs {
 		class := "band"
-		if err == nil && !b.flaky && len(change.Groups) > 0 {
+		if err == nil && b.what == cut && len(change.Groups) > 0 {
 			side := slices.IndexFunc(change.Groups, func(g []uint32) bool { return slices.Contains(g, p) })
 			class = fmt.Sprintf("g%d", (side+groupColours)%groupColours)
 		}
 		out.Put(`<path class="%v" d="M%v %vH%vV%vH%vz"/>`, class, x0,
 			c.y(p)-c.spacing/2, x1, c.y(p)+c.spacing/2, x0)
 	}
-	c.add(ground, x0, x1, `<g>%v%v</g>`, title(what+b.text+", "+during(b.span)), out.String())
+	c.add(ground, x0, x1, `<g>%v%v</g>`, title(what+b.text+", "+during(*b)), out.String())
 	if b.from >= c.from {
 		c.add(lines, x0, x0, `<path class="edge" d="M%v %vV%v"/>`, x0, c.top-4, c.height())
 	}
@@ -143,7 +143,7 @@ func (c *drawing) drawLanes() {
 		lane := &c.story.lanes[p-1]
 		y := c.y(p)
 		at := max(lane.begins, c.from)
-		for _, down := range lane.down {
+		for _, down := range lane.of(down) {
 			if down.from > at {
 				c.line(p, "lane", at, min(down.from, c.to))
 			}
@@ -151,11 +151,13 @@ func (c *drawing) drawLanes() {
 			at = max(at, down.to)
 		}
 		c.line(p, "lane", at, c.to)
-		c.spans(p, lane.waits, "wait", "waits for the critical section")
-		for _, s := range lane.states {
-			c.spans(p, []span{s.span}, s.Sign, s.Words)
+		for _, s := range lane.of(waits) {
+			c.during(p, s, "wait", "waits for the critical section")
 		}
-		for _, s := range lane.inside {
+		for _, s := range lane.of(faulty) {
+			c.during(p, s, s.state.Sign, s.state.Words)
+		}
+		for _, s := range lane.of(inside) {
 			if x0, x1, seen := c.stretch(s); seen {
 				c.legendOf("cs")
 				where := "the critical section"
@@ -167,8 +169,8 @@ func (c *drawing) drawLanes() {
 					y-5.5, x1, x0)
 			}
 		}
-		for i := range lane.leaders {
-			c.drawBelief(p, y, &lane.leaders[i])
+		for _, s := range lane.of(names) {
+			c.drawBelief(p, y, &s)
 		}
 	}
 	c.drawTogether()
@@ -185,22 +187,19 @@ func (c *drawing) line(p uint32, class string, from, to time.Duration) {
 	}
 }
 
-// spans draws the times in which p is in a state, whose sign is also its class.
-func (c *drawing) spans(p uint32, list []span, sign, says string) {
-	for _, s := range list {
-		if x0, x1, seen := c.stretch(s); seen {
-			c.legendOf(sign)
-			c.add(bars, x0, x1, `<g>%v<path class="%v" d="M%v %vH%v"/></g>`,
-				title(fmt.Sprintf("p%d %s, %s%s", p, says, during(s), c.changed(s.record))), sign, x0,
-				c.y(p), x1)
-		}
+// during draws a time in which p is in a state, whose sign is also its class.
+func (c *drawing) during(p uint32, s span, sign, says string) {
+	if x0, x1, seen := c.stretch(s); seen {
+		c.legendOf(sign)
+		c.add(bars, x0, x1, `<g>%v<path class="%v" d="M%v %vH%v"/></g>`,
+			title(fmt.Sprintf("p%d %s, %s%s", p, says, during(s), c.changed(s.record))), sign, x0, c.y(p), x1)
 	}
 }
 
 // drawBelief draws whom p takes for the leader as a bar above its line, with a frame
 // if it is p itself.
-func (c *drawing) drawBelief(p uint32, y float64, b *belief) {
-	x0, x1, seen := c.stretch(b.span)
+func (c *drawing) drawBelief(p uint32, y float64, b *span) {
+	x0, x1, seen := c.stretch(*b)
 	if !seen {
 		return
 	}
@@ -212,13 +211,13 @@ func (c *drawing) drawBelief(p uint32, y float64, b *belief) {
 	if b.term > 0 {
 		term = fmt.Sprintf(", term %d", b.term)
 	}
-	says := fmt.Sprintf("p%d takes p%d for the leader%s, %s", p, b.leader, term, during(b.span))
-	names := []string{fmt.Sprintf("p%d%s", b.leader, term), fmt.Sprintf("p%d", b.leader)}
+	says := fmt.Sprintf("p%d takes p%d for the leader%s, %s", p, b.leader, term, during(*b))
+	called := []string{fmt.Sprintf("p%d%s", b.leader, term), fmt.Sprintf("p%d", b.leader)}
 	c.legendOf("leader")
 	if b.leader == p {
 		class += " self"
-		says = fmt.Sprintf("p%d leads%s, %s", p, term, during(b.span))
-		names = []string{fmt.Sprintf("p%d leads%s", p, term), names[0], names[1]}
+		says = fmt.Sprintf("p%d leads%s, %s", p, term, during(*b))
+		called = []string{fmt.Sprintf("p%d leads%s", p, term), called[0], called[1]}
 		c.legendOf("self")
 	}
 	c.add(bars, x0, x1, `<g>%v<path class="%v" d="M%v %vH%vv%vH%vz"/></g>`, title(says), class, x0,
@@ -228,7 +227,7 @@ func (c *drawing) drawBelief(p uint32, y float64, b *belief) {
 	}
 	for _, r := range c.rows { // each row says it again
 		from, to := max(x0, r.from), min(x1, r.to)
-		for _, name := range names {
+		for _, name := range called {
 			if width := textWidth(name, noteSize); width+4 <= to-from {
 				x := min((from+to)/2, from+60)
 				if from > x0 || width/2 > x-from {
@@ -248,9 +247,9 @@ func (c *drawing) drawTogether() {
 	barred := c.barred()
 	for i, p := range c.procs {
 		for _, q := range c.procs[i+1:] {
-			for _, a := range c.story.lanes[p-1].inside {
-				for _, b := range c.story.lanes[q-1].inside {
-					both := span{max(a.from, b.from), min(a.to, b.to), -1}
+			for _, a := range c.story.lanes[p-1].of(inside) {
+				for _, b := range c.story.lanes[q-1].of(inside) {
+					both := span{from: max(a.from, b.from), to: min(a.to, b.to)}
 					x0, x1, seen := c.stretch(both)
 					if !seen || !barred[[2]int{min(a.record, b.record), max(a.record, b.record)}] {
 						continue
@@ -270,22 +269,22 @@ func (c *drawing) drawTogether() {
 func (c *drawing) barred() map[[2]int]bool {
 	var all []span
 	for i := range c.story.lanes {
-		all = append(all, c.story.lanes[i].inside...)
+		all = append(all, c.story.lanes[i].of(inside)...)
 	}
 	slices.SortFunc(all, func(a, b span) int { return a.record - b.record })
 	room := c.trace.Room
 	room.Places = max(room.Places, 1)
 	out := map[[2]int]bool{}
-	var inside []span
+	var there []span
 	for _, b := range all {
-		inside = slices.DeleteFunc(inside, func(a span) bool { return a.to <= b.from })
+		there = slices.DeleteFunc(there, func(a span) bool { return a.to <= b.from })
 		door := room.Door(c.session(b))
-		for _, a := range inside {
+		for _, a := range there {
 			if door.Bars(c.session(a)) && b.to > b.from {
 				out[[2]int{a.record, b.record}] = true
 			}
 		}
-		inside = append(inside, b)
+		there = append(there, b)
 	}
 	return out
 }

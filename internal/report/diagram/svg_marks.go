@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/chart/svg"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -73,7 +74,7 @@ func (c *drawing) drawMarks() {
 		if s.below {
 			c.board.take(chain(x, y+5, 6, 6, 0))
 		}
-		says := inFull(r, c.trace.Kinds, c.trace.detail(i).Message) + " at " +
+		says := harness.Words(r, c.trace.Kinds, c.trace.detail(i).Message) + " at " +
 			r.At.Round(time.Microsecond).String() + c.changed(i)
 		c.add(marks, x-6, x+6, `<g>%v<path class="%v" d="M%v %v%v"/></g>`, title(says), s.class, x, y,
 			s.path)
@@ -220,7 +221,7 @@ func (c *drawing) drawMessages() {
 	}
 	if unnamed > 0 {
 		c.leaveOut("%s no room for a name: colour and dash tell the kind, and pointing at an arrow tells all",
-			report.Plural(unnamed, "message has", "messages have"))
+			console.Plural(unnamed, "message has", "messages have"))
 	}
 }
 
@@ -285,7 +286,7 @@ var shares = []float64{0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82}
 // name writes the kind of a message along its arrow, if there is room.
 func (c *drawing) name(a *arrow) bool {
 	const size = 10.0
-	text := short(oneLine(kindName(a.plane, a.kind, c.trace.Kinds)), 28)
+	text := short(oneLine(harness.KindName(a.plane, a.kind, c.trace.Kinds)), 28)
 	if n := len(a.others); n > 0 {
 		text += fmt.Sprintf(" ×%d", n+1)
 	}

@@ -34,11 +34,12 @@ func TestStory_Bands(t *testing.T) {
 		{At: 2 * ms, Type: trace.Flaky, Text: "3"}, {At: 3 * ms, Type: trace.Heal, Text: "1|2 3"},
 		{At: 5 * ms, Type: trace.Heal}, {At: 6 * ms, Type: trace.Flaky},
 	}}
-	want := []band{
-		{span{1 * ms, 3 * ms, 0}, false, "1|2 3"}, {span{2 * ms, 5 * ms, 1}, false, "2|1 3"},
-		{span{2 * ms, 6 * ms, 2}, true, "3"},
+	want := []span{
+		{what: cut, from: 1 * ms, to: 3 * ms, record: 0, text: "1|2 3"},
+		{what: cut, from: 2 * ms, to: 5 * ms, record: 1, text: "2|1 3"},
+		{what: flaky, from: 2 * ms, to: 6 * ms, record: 2, text: "3"},
 	}
-	if got := tell(&tr).bands; !slices.Equal(got, want) {
+	if got := tell(&tr).network.spans; !slices.Equal(got, want) {
 		t.Errorf("bands %v, want %v", got, want)
 	}
 }
@@ -49,8 +50,9 @@ func TestStory_SaysItAgain(t *testing.T) {
 		{At: 1 * ms, Type: trace.Elected, Process: 1, Peer: 2, Arg: 3}, {At: 2 * ms, Type: trace.Elected, Process: 1, Peer: 2, Arg: 3},
 		{At: 4 * ms, Type: trace.Elected, Process: 1, Peer: 2, Arg: 4},
 	}}
-	want := []belief{{span{1 * ms, 4 * ms, 0}, 2, 3}, {span{4 * ms, forever, 2}, 2, 4}}
-	if got := tell(&tr).lanes[0].leaders; !slices.Equal(got, want) {
+	want := []span{{what: names, from: 1 * ms, to: 4 * ms, record: 0, leader: 2, term: 3},
+		{what: names, from: 4 * ms, to: forever, record: 2, leader: 2, term: 4}}
+	if got := tell(&tr).lanes[0].spans; !slices.Equal(got, want) {
 		t.Errorf("p1 names %v, want %v", got, want)
 	}
 }

@@ -10,21 +10,11 @@ import (
 )
 
 // sentence is a record in words, such as "p3 sends ELECTION to p5".
-func sentence(r *trace.Record, kinds []string) string { return inFull(r, kinds, "") }
-
-// inFull is a record in words with what its message holds: "p3 sends ELECTION{ID:3} to p5".
-func inFull(r *trace.Record, kinds []string, holds string) string {
-	return harness.Words(r, kinds, holds)
-}
-
-// kindOf is the name of the kind of r's message.
-func kindOf(r *trace.Record, kinds []string) string { return kindName(r.Plane, r.Kind, kinds) }
-
-func kindName(plane, kind uint8, kinds []string) string { return harness.KindName(plane, kind, kinds) }
+func sentence(r *trace.Record, kinds []string) string { return harness.Words(r, kinds, "") }
 
 // words are a message with both of its ends.
 func (d *Diagram) words(m *message) string {
-	text := fmt.Sprintf("%s%s p%d→p%d, sent at %v", kindName(m.plane, m.kind, d.trace.Kinds),
+	text := fmt.Sprintf("%s%s p%d→p%d, sent at %v", harness.KindName(m.plane, m.kind, d.trace.Kinds),
 		short(d.trace.detail(max(m.send, m.end)).Message, mostDetail), m.from, m.to,
 		m.sent.Round(time.Microsecond))
 	if m.copy > 0 {

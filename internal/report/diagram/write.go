@@ -57,7 +57,7 @@ func WriteEvents(w io.Writer, list trace.List, kinds []string, kept []bool,
 			continue
 		}
 		room := 80 - len(head)
-		for _, line := range fold([]string{inFull(r, kinds, details[i].Message)}, room) {
+		for _, line := range fold([]string{harness.Words(r, kinds, details[i].Message)}, room) {
 			fmt.Fprintf(out, "%s%s\n", head, line)
 			head = strings.Repeat(" ", len(head))
 		}
@@ -95,9 +95,9 @@ func Events(list trace.List, kinds []string, details []harness.Detail) []Event {
 	for i := range list {
 		r, d := &list[i], t.detail(i)
 		e := Event{Number: i + 1, At: int64(r.At), Type: r.Type.String(), Process: r.Process, Peer: r.Peer,
-			Text: inFull(r, kinds, d.Message), Holds: d.Message}
+			Text: harness.Words(r, kinds, d.Message), Holds: d.Message}
 		if r.Type.IsMessage() {
-			e.Message = kindOf(r, kinds)
+			e.Message = harness.KindName(r.Plane, r.Kind, kinds)
 		}
 		for _, c := range d.Changes {
 			e.Changes = append(e.Changes, Change(c))

@@ -2,11 +2,10 @@ package export
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -34,42 +33,64 @@ func (s *selection) restricted() ([]map[*metric.Metric]report.Restricted, error)
 
 // writeCSV writes the rows of summary.csv for the selection, and the restricted means.
 func writeCSV(s *selection) ([]File, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
 	restricted, err := s.restricted()
 	if err != nil {
 		return nil, err
 	}
-	columns := slices.Concat(s.designHead(), results.SummaryColumns(), restrictedColumns)
+	t := s.sheet(append(results.SummaryColumns(), restrictedColumns...))
 	if s.doubts() {
-		columns = append(columns, results.DoubtColumn)
-	}
-	if err := w.Write(columns); err != nil {
-		return nil, err
+		t.Columns = append(t.Columns, answer.Column{Name: results.DoubtColumn, Kind: answer.Number})
 	}
 	for i, c := range s.cells {
 		for _, m := range s.metrics {
-			var row []string
-			for _, f := range c.Design {
-				row = append(row, inert(f))
-			}
-			row = append(row, results.SummaryRow(m.Name, c.Describe(m.Name))...)
+			d := c.Describe(m.Name)
+			texts, known := results.SummaryRow(m.Name, d), []string{"", "", "", ""}
 			if r, there := restricted[i][m]; there {
-				row = append(row, results.Number(r.Mean), results.Number(r.Low), results.Number(r.High),
-					results.Number(r.To))
-			} else {
-				row = append(row, "", "", "", "")
+				known = []string{results.Number(r.Mean), results.Number(r.Low), results.Number(r.High),
+					results.Number(r.To)}
 			}
-			if s.doubts() {
-				row = append(row, results.Doubt(c.Describe(m.Name).Doubtful()))
+			if texts = append(texts, known...); s.doubts() {
+				texts = append(texts, results.Doubt(d.Doubtful()))
 			}
-			if err := w.Write(row); err != nil {
-				return nil, err
-			}
+			row(t, c, texts)
 		}
 	}
-	w.Flush()
-	return []File{{Name: s.base() + ".csv", Data: b.Bytes()}}, w.Error()
+	return written("csv", s.base()+".csv", &answer.Document{Blocks: []answer.Block{t}})
+}
+
+// sheet is a table with the columns of the design and some of figures, as texts.
+func (s *selection) sheet(figures []string) *answer.Table {
+	t := &answer.Table{}
+	for _, name := range s.run.Design {
+		kind := answer.Number
+		if slices.Contains(texts, name) {
+			kind = answer.Words
+		}
+		t.Columns = append(t.Columns, answer.Column{Name: answer.Inert(name, true), Kind: kind})
+	}
+	for _, name := range figures {
+		t.Columns = append(t.Columns, answer.Column{Name: name, Kind: answer.Number})
+	}
+	return t
+}
+
+// row adds a row about a cell to a sheet.
+func row(t *answer.Table, c *results.Cell, figures []string) {
+	var values []answer.Value
+	for _, f := range c.Design {
+		values = append(values, f.Value)
+	}
+	for _, text := range figures {
+		values = append(values, text)
+	}
+	t.Row(values...)
+}
+
+// written is a file with an answer in a format.
+func written(format, name string, d *answer.Document) ([]File, error) {
+	var b bytes.Buffer
+	err := answer.Named(format).Write(&b, d)
+	return []File{{Name: name, Data: b.Bytes()}}, err
 }
 
 // doubts says whether nodes had several clocks, so that figures may be marked.
@@ -88,25 +109,6 @@ func (s *selection) doubtful(c *results.Cell) (notes []string) {
 	return notes
 }
 
-// designHead is the columns of the design for a spreadsheet.
-func (s *selection) designHead() (head []string) {
-	for _, name := range s.run.Design {
-		head = append(head, inert(metric.Field{Value: name}))
-	}
-	return head
-}
-
 // texts are the columns of the design that never hold numbers.
 var texts = []string{"", "problem", "algorithm", "label", "transport", "topology", "scenario",
 	"latency_model"}
-
-// inert is the value of a column such that a spreadsheet does not take it for a formula. Names that an
-// experiment may give never begin like one; those of a foreign file may. In columns that may hold
-// numbers, these stay as they are, negative ones too.
-func inert(f metric.Field) string {
-	if f.Value != "" && strings.ContainsRune("=+-@\t\r\n", rune(f.Value[0])) &&
-		(!isNumber(f.Value) || slices.Contains(texts, f.Name)) {
-		return "'" + f.Value
-	}
-	return f.Value
-}

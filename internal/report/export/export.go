@@ -26,7 +26,7 @@ type Run struct{ *results.Table }
 
 // Read reads a run from whatever results.ReadTable takes.
 func Read(path string) (*Run, error) {
-	t, err := results.Survey(path)
+	t, err := results.ReadTable(path)
 	if err != nil {
 		return nil, err
 	}

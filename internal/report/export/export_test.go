@@ -64,15 +64,15 @@ func runOf(trials ...spec) *Run {
 	for i, s := range trials {
 		r.Trials = append(r.Trials, results.Trial{
 			Trial: i + 1, Cell: 1, Repetition: i + 1, Seed: uint64(i), Status: s.status, Reason: s.reason,
-			Attempts: 1, InModel: !s.outside, Operations: 1, Completed: 1, DurationMS: 100, Messages: 12,
-			LateShare: math.NaN(), SchedDelayP99MS: math.NaN(),
+			Attempts: 1, InModel: !s.outside,
 			Design: []metric.Field{
 				{Name: "problem", Value: "election"}, {Name: "algorithm", Value: "election/" + s.label},
 				{Name: "label", Value: s.label}, {Name: "transport", Value: "nats"},
 				{Name: "nodes", Value: fmt.Sprint(s.nodes)},
 			},
-			Metrics: []metric.Value{metric.Election.Of(s.ms), metric.Availability.Of(0.5)},
-		})
+		}.With(metric.Operations.Of(1), metric.Completed.Of(1), metric.Duration.Of(100), metric.Messages.Of(12),
+			metric.LateShare.Of(math.NaN()), metric.SchedDelay.Of(math.NaN()),
+			metric.Election.Of(s.ms), metric.Availability.Of(0.5)))
 	}
 	return r
 }
@@ -338,10 +338,10 @@ func TestClockError(t *testing.T) {
 		sample("slow", 0.13, 0.13, 0.14, 0.14, 0.15, 0.15)...)...)
 	r.Metrics = append(r.Metrics, metric.ClockError.Name)
 	for i := range r.Trials {
-		r.Trials[i].Metrics = append(r.Trials[i].Metrics, metric.ClockError.Of(20+float64(i%6)))
+		r.Trials[i].Set(metric.ClockError.Of(20 + float64(i%6)))
 	}
-	lost := r.Trials[11]
-	lost.Status, lost.Metrics = trace.Invalid, []metric.Value{metric.ClockError.Of(900)}
+	lost := r.Trials[11].With(metric.ClockError.Of(900))
+	lost.Status = trace.Invalid
 	r.Trials = append(r.Trials, lost)
 	const note = "?: smaller than what the clocks of the hosts can be wrong by (0.05 ms)"
 	for format, want := range map[string][]string{
@@ -356,7 +356,7 @@ func TestClockError(t *testing.T) {
 		}
 	}
 	for i := range r.Trials {
-		r.Trials[i].Metrics = r.Trials[i].Metrics[:len(r.Trials[i].Metrics)-1]
+		r.Trials[i].Set(metric.ClockError.Of(math.NaN()))
 	}
 	for _, format := range []string{"markdown", "latex"} {
 		if text := one(t, r, format, Options{Metrics: []string{"election_ms"}}); strings.Contains(text, "?") {

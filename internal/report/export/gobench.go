@@ -35,7 +35,7 @@ func gobench(s *selection) ([]File, error) {
 				fmt.Fprintf(&lines, "# %s: trial %d: %s\n", name, t.Trial, remark(t))
 				continue
 			}
-			fmt.Fprintf(&lines, "%s %d%s\n", name, max(t.Completed, 1), values)
+			fmt.Fprintf(&lines, "%s %d%s\n", name, max(t.Count(metric.Completed), 1), values)
 			samples++
 		}
 	}

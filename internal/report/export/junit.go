@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -31,9 +31,7 @@ func junit(s *selection) ([]File, error) {
 	for _, c := range s.cells {
 		d.Checks = append(d.Checks, s.check(c))
 	}
-	var b bytes.Buffer
-	err := answer.Named("junit").Write(&b, d)
-	return []File{{Name: s.base() + ".xml", Data: b.Bytes()}}, err
+	return written("junit", s.base()+".xml", d)
 }
 
 // check is a cell as a test, with what is wrong with it: the gravest.
@@ -41,8 +39,8 @@ func (s *selection) check(c *results.Cell) answer.Check {
 	out := answer.Check{Group: printable(view.Label(c.Design)),
 		Name: cmp.Or(printable(view.Joined(c.Design, s.places, ",")), "all")}
 	for _, t := range c.Trials {
-		if !math.IsNaN(t.DurationMS) { // one that could not be run has none
-			out.Took += t.DurationMS / 1000
+		if v := t.Value(metric.Duration); !math.IsNaN(v) { // one that could not be run has none
+			out.Took += v / 1000
 		}
 	}
 	out.By = strings.Join(append([]string{out.Name + ": " + view.Statuses(c)}, s.doubtful(c)...), "\n")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/view"
@@ -278,27 +279,16 @@ func headline(b *bytes.Buffer, columns []*texColumn, groups []texGroup) {
 	fmt.Fprintf(b, "%s \\\\\n", strings.Join(names, " & "))
 }
 
-// texSpecial is what LaTeX would not print as it stands. A bracket at the start of
-// a row would be taken for an option of the line above.
-var texSpecial = map[rune]string{
-	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
-	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`,
-	'|': `\textbar{}`, '"': `{''}`, '[': `{[}`, ']': `{]}`, '*': `{*}`,
-}
-
 // tex escapes text for LaTeX. What is not ASCII is named by its code point, for
 // which fonts have which signs is not for us to know.
 func tex(text string) string {
 	var b strings.Builder
 	for _, r := range printable(text) {
-		switch special := texSpecial[r]; {
-		case special != "":
-			b.WriteString(special)
-		case r > '~':
+		if r > '~' {
 			fmt.Fprintf(&b, "U+%04X", r)
-		default:
+		} else {
 			b.WriteRune(r)
 		}
 	}
-	return b.String()
+	return strings.NewReplacer("[", `{[}`, "]", `{]}`).Replace(answer.Latex(b.String()))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -19,9 +20,12 @@ const mostSentences = 100
 // markdown writes the table of bench run, and what it says of the algorithms.
 func markdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
-	columns := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
+	names := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
 		[]string{"trials"})
-	legend, rows := &compare.Legend{}, [][]string{}
+	legend, table := &compare.Legend{}, &console.Table{}
+	for i, name := range names {
+		table.Column(inText(name), i > len(s.columns) && i < len(names)-1)
+	}
 	for _, c := range s.cells {
 		row := []string{view.Label(c.Design)}
 		for _, name := range s.columns {
@@ -31,12 +35,12 @@ func markdown(s *selection) ([]File, error) {
 		for _, m := range s.metrics {
 			row = append(row, legend.Estimate(m, c.Describe(m.Name), c.Count(trace.OK)))
 		}
-		rows = append(rows, append(row, view.Statuses(c)))
+		table.Add(append(row, view.Statuses(c))...)
 	}
-	markdownTable(&b, columns, rows, func(i int) bool { return i > len(s.columns) && i < len(columns)-1 })
+	table.Markdown(&b, inText)
 	notes := append([]string{"n: trials with status ok; figures: " +
 		compare.FigureNote(s.run.Until().Method())}, legend.Notes()...)
-	b.WriteString("\n" + strings.Join(notes, "; ") + ".\n")
+	b.WriteString(strings.Join(notes, "; ") + ".\n")
 	if r := compare.Rank(view.Filter(s.run.Table, s.Where)); r != nil {
 		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))
 		sentences, more := r.Sentences(mostSentences)
@@ -49,27 +53,6 @@ func markdown(s *selection) ([]File, error) {
 	}
 	fmt.Fprintf(&b, "\n<sub>%s</sub>\n", inText(s.origin()))
 	return []File{{Name: s.base() + ".md", Data: b.Bytes()}}, nil
-}
-
-// markdownTable writes a table, some of whose columns are of numbers.
-func markdownTable(b *bytes.Buffer, head []string, rows [][]string, number func(column int) bool) {
-	line := func(fields []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(fields, " | ")) }
-	marks := make([]string, len(head))
-	for i := range marks {
-		marks[i] = "---"
-		if number(i) {
-			marks[i] = "---:"
-		}
-	}
-	for i, row := range append([][]string{head}, rows...) {
-		fields := make([]string, len(row))
-		for k, f := range row {
-			fields[k] = inText(f)
-		}
-		if line(fields); i == 0 {
-			line(marks)
-		}
-	}
 }
 
 // inText escapes what Markdown or HTML would take for its own. The brackets of an interval are

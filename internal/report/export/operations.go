@@ -2,13 +2,13 @@ package export
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/compare"
 	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
@@ -76,39 +76,28 @@ func operationsCSV(s *selection) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	head := append(s.designHead(), "metric", "operations", "pending", "trials")
+	head := []string{"metric", "operations", "pending", "trials"}
 	for _, q := range tailed {
 		head = append(head, q.name, q.name+"_low", q.name+"_high", q.name+"_design_effect")
 		if s.doubts() {
 			head = append(head, q.name+"_"+results.DoubtColumn)
 		}
 	}
-	if err := w.Write(head); err != nil {
-		return nil, err
-	}
+	sheet := s.sheet(head)
 	for _, r := range rows {
-		var row []string
-		for _, f := range r.cell.Design {
-			row = append(row, inert(f))
-		}
 		first := r.tails[0]
-		row = append(row, r.of.Name, strconv.Itoa(first.N), strconv.Itoa(first.Censored),
-			strconv.Itoa(first.Groups))
+		texts := []string{r.of.Name, strconv.Itoa(first.N), strconv.Itoa(first.Censored),
+			strconv.Itoa(first.Groups)}
 		for _, t := range r.tails {
-			row = append(row, results.Number(t.Value), results.Number(t.Low), results.Number(t.High),
+			texts = append(texts, results.Number(t.Value), results.Number(t.Low), results.Number(t.High),
 				results.Number(t.Effect))
 			if s.doubts() {
-				row = append(row, results.Doubt(t.Doubtful()))
+				texts = append(texts, results.Doubt(t.Doubtful()))
 			}
 		}
-		if err := w.Write(row); err != nil {
-			return nil, err
-		}
+		row(sheet, r.cell, texts)
 	}
-	w.Flush()
-	return []File{{Name: s.base() + "-operations.csv", Data: b.Bytes()}}, w.Error()
+	return written("csv", s.base()+"-operations.csv", &answer.Document{Blocks: []answer.Block{sheet}})
 }
 
 // shownTails are the places in tailed of the quantiles that tables for people have.
@@ -124,7 +113,10 @@ func operationsMarkdown(s *selection) ([]File, error) {
 	for _, i := range shownTails {
 		head = append(head, tailed[i].name, "design effect")
 	}
-	var table [][]string
+	table := &console.Table{}
+	for i, name := range head {
+		table.Column(inText(name), i > 1+len(s.columns))
+	}
 	legend := &compare.Legend{}
 	for _, r := range rows {
 		row := []string{view.Label(r.cell.Design)}
@@ -136,12 +128,12 @@ func operationsMarkdown(s *selection) ([]File, error) {
 		for _, i := range shownTails {
 			row = append(row, legend.Tail(&r.tails[i]), console.Number(r.tails[i].Effect))
 		}
-		table = append(table, row)
+		table.Add(row...)
 	}
 	var b bytes.Buffer
-	markdownTable(&b, head, table, func(i int) bool { return i > 1+len(s.columns) })
+	table.Markdown(&b, inText)
 	notes := append([]string{compare.TailNote}, legend.Notes()...)
-	fmt.Fprintf(&b, "\nfigures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")),
+	fmt.Fprintf(&b, "figures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")),
 		inText(s.origin()))
 	return []File{{Name: s.base() + "-operations.md", Data: b.Bytes()}}, nil
 }

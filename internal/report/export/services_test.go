@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -198,12 +199,12 @@ func TestCSV_Inert(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"-1", "-0.5", "7", ""} {
-		if got := inert(metric.Field{Name: "skew_us", Value: text}); got != text {
+		if got := answer.Inert(text, false); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
 	for _, text := range []string{"-1", "+1", "=1+1", "@SUM(A1)", "\tx", "\rx"} {
-		if got := inert(metric.Field{Name: "label", Value: text}); got != "'"+text {
+		if got := answer.Inert(text, true); got != "'"+text {
 			t.Errorf("the label %q became %q", text, got)
 		}
 	}

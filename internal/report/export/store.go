@@ -1,8 +1,21 @@
 package export
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 
+	"github.com/conclave-bench/conclave/internal/proc"
+	"github.com/conclave-bench/conclave/internal/program"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -47,4 +60,74 @@ func (f *Store) Request(s *results.Sheets, out string) StoreRequest {
 		r.About["version"], r.About["manifest_sha256"] = m.Tool.Version, m.Self
 	}
 	return r
+}
+
+// Write has the program write what is asked for. It says so if the program is built first.
+func (r StoreRequest) Write(ctx context.Context, say func(text string)) error {
+	request, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "bench-export-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch) // in the folder for what may go
+	writer, err := findStore(ctx, scratch, say)
+	if err != nil {
+		return err
+	}
+	return runToEnd(ctx, proc.Interruptible(ctx, writer), request)
+}
+
+// findStore looks for the program beside this one, and then where the system looks for programs.
+// Where this one was built in a clone, it is built there.
+func findStore(ctx context.Context, scratch string, say func(text string)) (string, error) {
+	name := StoreProgram
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if own, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(own), name)); err == nil {
+			return path, nil
+		}
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	source := storeSource()
+	if _, err := exec.LookPath("go"); err != nil || source == "" {
+		return "", fmt.Errorf("the program %s, which writes these formats, is not installed: "+
+			"go install %s/cmd/%[1]s@latest", StoreProgram, program.Core)
+	}
+	say("building " + StoreProgram)
+	built := filepath.Join(scratch, name)
+	build := proc.Interruptible(ctx, "go", "build", "-o", built, ".")
+	build.Dir, build.Env = source, append(os.Environ(), "GOWORK=off") // it is a module of its own
+	return built, runToEnd(ctx, build, nil)
+}
+
+// storeSource is the folder of the program's source, or "" where there is none: this program was
+// installed or released. The folder in which the user stands has no say in it: it may be anybody's.
+func storeSource() string {
+	_, file, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(file), "..", "..", "..", "cmd", StoreProgram)
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
+
+// runToEnd runs a command of proc.Interruptible and that context. What it says when it fails is the error.
+func runToEnd(ctx context.Context, c *exec.Cmd, in []byte) error {
+	var said bytes.Buffer
+	c.Stdin, c.Stderr = bytes.NewReader(in), &said
+	err := c.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return errors.New(cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), c.Path+": "+err.Error()))
+	}
+	return nil
 }

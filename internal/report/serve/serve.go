@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/report"
 )
 
@@ -292,7 +293,7 @@ var (
 // node's start is measured time.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("pages").Funcs(template.FuncMap{
-		"beyond": func() string { return beyond }, "plural": report.Plural,
+		"beyond": func() string { return beyond }, "plural": console.Plural,
 	}).Parse(pagesText))
 })
 

@@ -2,6 +2,7 @@ package algotest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,16 +31,9 @@ type Ballot struct {
 // Plan is the plan of the script.
 func (b Ballot) Plan(t testing.TB, id string) harness.Plan {
 	t.Helper()
-	events := make([]harness.Event, 0, len(b.Suspects)+len(b.Events))
-	for _, p := range b.Suspects {
-		events = append(events, harness.Event{Do: harness.DoSuspect, Node: p})
-	}
-	p, err := Plan(id, b.Nodes, harness.Scenario{Plot: &harness.Script{
-		Events: append(events, b.Events...),
+	p := MustPlan(t, id, b.Nodes, harness.Scenario{Plot: &harness.Script{
+		Events: append(Each(harness.DoSuspect, b.Suspects...), b.Events...),
 	}}, b.Params)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if p.Leader = b.Leader; p.Leader == algo.None {
 		p.Leader = algo.ID(b.Nodes)
 	}
@@ -53,22 +47,13 @@ func (b Ballot) Plan(t testing.TB, id string) harness.Plan {
 func (b Ballot) Run(t testing.TB, id string) Outcome {
 	t.Helper()
 	p := b.Plan(t, id)
-	sent := int64(0)
-	for _, n := range b.Kinds {
-		sent += n
-	}
-	p.Scenario.Expect = []harness.Expect{
-		harness.Exactly("sent", sent), harness.Each("sent_by_kind", b.Kinds),
-		harness.Exactly("delivered", b.Delivered), harness.Exactly("leader", b.Winner),
-	}
+	p.Scenario.Expect = append(sent(b.Kinds), harness.Exactly("delivered", b.Delivered),
+		harness.Exactly("leader", b.Winner))
 	if b.Winner != algo.None {
 		p.Scenario.Expect = append(p.Scenario.Expect, harness.Exactly("all_informed_at", b.Informed))
 	}
 	p.InModel = b.Winner != algo.None // otherwise no agreement is what is expected
-	o, err := Simulate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := MustSimulate(t, p)
 	for _, v := range o.Violations {
 		t.Error(v)
 	}
@@ -89,17 +74,11 @@ type Solo struct {
 func NewSolo(t testing.TB, id string, n int, self, leader algo.ID, incarnation uint32,
 	given map[string]any) *Solo {
 	t.Helper()
-	p, err := Plan(id, n, harness.Scenario{Plot: &harness.Script{}}, given)
-	if err != nil {
-		t.Fatal(err)
+	c := algo.Config{ID: self, Incarnation: incarnation, Leader: leader}
+	if incarnation > 0 { // it has forgotten who led
+		c.Leader = algo.None
 	}
-	p.Leader = leader
-	setup, err := p.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := setup.Config(self, incarnation, nil)
-	return &Solo{step: algo.NewStepper(setup.Alg, c, 1, &algo.Buffer{}), t: t}
+	return &Solo{step: newStepper(t, id, n, c, given), t: t}
 }
 
 // Step hands the process an event and tells in words, separated by blanks, what
@@ -147,15 +126,6 @@ func Hear(p algo.ID, m algo.Message) algo.Event {
 func Expire(t algo.Timer) algo.Event { return algo.Event{Type: algo.Timeout, Timer: t} }
 
 // Others is 1..n without those.
-func Others(n int, without ...algo.ID) (out []algo.ID) {
-next:
-	for _, p := range Everybody(n) {
-		for _, q := range without {
-			if p == q {
-				continue next
-			}
-		}
-		out = append(out, p)
-	}
-	return out
+func Others(n int, without ...algo.ID) []algo.ID {
+	return slices.DeleteFunc(Everybody(n), func(p algo.ID) bool { return slices.Contains(without, p) })
 }

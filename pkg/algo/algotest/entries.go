@@ -2,6 +2,8 @@ package algotest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,11 +14,7 @@ import (
 
 // Together is a script in which these processes request at the same instant.
 func Together(requesters ...algo.ID) []harness.Event {
-	var out []harness.Event
-	for _, p := range requesters {
-		out = append(out, harness.Event{Do: harness.DoRequest, Node: p})
-	}
-	return out
+	return Each(harness.DoRequest, requesters...)
 }
 
 // InTurn is a script in which each process requests when the network has fallen
@@ -50,10 +48,7 @@ type Entries struct {
 func (c Entries) Plan(t testing.TB, id string) harness.Plan {
 	t.Helper()
 	scenario := harness.Scenario{Plot: &harness.Script{Events: c.Events, Until: c.Until}}
-	p, err := Plan(id, c.Nodes, scenario, c.Params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := MustPlan(t, id, c.Nodes, scenario, c.Params)
 	if c.Shape.Kind != "" {
 		p.Shape = c.Shape
 	}
@@ -64,40 +59,41 @@ func (c Entries) Plan(t testing.TB, id string) harness.Plan {
 // Run simulates the script and compares.
 func (c Entries) Run(t testing.TB, id string) {
 	t.Helper()
-	o, err := Simulate(c.Plan(t, id))
-	if err != nil {
-		t.Fatal(err)
+	p := c.Plan(t, id)
+	order := harness.Expect{Name: "cs_order", List: []int64{}}
+	for _, e := range c.Order {
+		order.List = append(order.List, int64(e))
 	}
+	p.Scenario.Expect = []harness.Expect{order}
+	if c.Kinds != nil {
+		p.Scenario.Expect = append(p.Scenario.Expect, sent(c.Kinds)...)
+	}
+	if c.Each != nil {
+		p.Scenario.Expect = append(p.Scenario.Expect, harness.Expect{Name: "sent_per_request", List: c.Each})
+	}
+	if c.SyncMax > 0 {
+		p.Scenario.Expect = append(p.Scenario.Expect, harness.Exactly("sync_delay_max", c.SyncMax))
+	}
+	o := MustSimulate(t, p)
 	if o.Status != trace.OK {
-		t.Errorf("%s: %s", o.Status, o.Reason)
+		t.Errorf("%s: %s", o.Status, strings.Join(append(o.Violations, o.Reason), "; "))
 	}
-	var order []algo.ID
 	var waiting []time.Duration
 	for _, op := range o.Operations {
-		order, waiting = append(order, algo.ID(op.Process)), append(waiting, op.End-op.Begin)
+		waiting = append(waiting, op.End-op.Begin)
 	}
-	kinds := map[string]int64{}
-	for _, k := range o.Kinds {
-		if k.Sent > 0 {
-			kinds[k.Name] = k.Sent
-		}
+	if c.Waiting != nil && !slices.Equal(waiting, c.Waiting) {
+		t.Errorf("waiting: %v, want %v", waiting, c.Waiting)
 	}
-	each, sync := perRequest(&o)
-	for _, got := range []struct {
-		what      string
-		got, want any
-		ignore    bool
-	}{
-		{"order", order, c.Order, false},
-		{"messages", kinds, c.Kinds, c.Kinds == nil},
-		{"messages of each request", each, c.Each, c.Each == nil},
-		{"waiting", waiting, c.Waiting, c.Waiting == nil},
-		{"longest hand-over", sync, c.SyncMax, c.SyncMax == 0},
-	} {
-		if g, w := fmt.Sprint(got.got), fmt.Sprint(got.want); g != w && !got.ignore {
-			t.Errorf("%s: %s, want %s", got.what, g, w)
-		}
+}
+
+// sent expects so many messages of each kind, and no others.
+func sent(kinds map[string]int64) []harness.Expect {
+	all := int64(0)
+	for _, n := range kinds {
+		all += n
 	}
+	return []harness.Expect{harness.Exactly("sent", all), harness.Each("sent_by_kind", kinds)}
 }
 
 // RunBeyond simulates the script, in which more happens than the algorithm survives, and wants that end.
@@ -135,30 +131,6 @@ func RunTokenCrashes(t testing.TB, id string) {
 			}
 		}
 	}
-}
-
-// perRequest counts the messages sent from each request to the next, and finds
-// the longest hand-over from a release to an entry while somebody waited.
-func perRequest(o *Outcome) (each []int64, longest time.Duration) {
-	released, waiting := time.Duration(-1), 0
-	for _, r := range o.Trace {
-		switch {
-		case r.Type == trace.Request:
-			each = append(each, 0)
-			waiting++
-		case r.Type == trace.Send && r.Plane == trace.Data && len(each) > 0:
-			each[len(each)-1]++
-		case r.Type == trace.Released && waiting > 0:
-			released = r.At
-		case r.Type == trace.Granted:
-			waiting--
-			if released >= 0 {
-				longest = max(longest, r.At-released)
-			}
-			released = -1
-		}
-	}
-	return each, longest
 }
 
 // CountOutOfModel simulates random schedules, changed so that they are out of the

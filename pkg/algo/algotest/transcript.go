@@ -20,21 +20,22 @@ type Transcript struct {
 
 // NewTranscript makes a process of n, with what c says of it: its ID, and what it
 // knows of a leader and of an earlier life. Given are the parameters to set.
-func NewTranscript(t testing.TB, id string, n int, c algo.Config,
-	given map[string]any) *Transcript {
+func NewTranscript(t testing.TB, id string, n int, c algo.Config, given map[string]any) *Transcript {
 	t.Helper()
-	p, err := Plan(id, n, harness.Scenario{Plot: &harness.Script{}}, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return &Transcript{t: t, step: newStepper(t, id, n, c, given)}
+}
+
+// newStepper makes the process of n that c describes, in the unit-delay model.
+func newStepper(t testing.TB, id string, n int, c algo.Config, given map[string]any) *algo.Stepper {
+	t.Helper()
+	p := MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{}}, given)
 	s, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := s.Config(c.ID, c.Incarnation, c.Saved)
 	full.Leader, full.LeaderDown = c.Leader, c.LeaderDown
-	r := &Transcript{t: t, step: algo.NewStepper(s.Alg, full, 1, &algo.Buffer{})}
-	return r
+	return algo.NewStepper(s.Alg, full, 1, &algo.Buffer{})
 }
 
 // Starts, Elects, Hears and Expires feed the event that their names say and

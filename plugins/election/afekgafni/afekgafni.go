@@ -5,7 +5,7 @@
 // stronger it is; among equals the larger ID is. A process that belongs to nobody gives in
 // to a candidate, unless it is a stronger one itself. One that belongs to another asks its
 // owner first, who gives it up only if it is weaker, and then gives up altogether. So no two
-// candidates own a process at once, and few of them ever own many. Whoever owns all others
+// candidates own a process at once, and few of them ever own many. A process that owns all others
 // leads, and tells them.
 package afekgafni
 
@@ -19,7 +19,7 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "afek-gafni",
-		Summary: "candidates capture the others one by one; whoever owns all of them leads",
+		Summary: "candidates capture the others one by one; a process that owns all of them leads",
 		Paper: algo.Paper{
 			Authors: "Y. Afek, E. Gafni",
 			Title: "Time and message bounds for election in synchronous and asynchronous complete " +
@@ -46,7 +46,7 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(5 * (n - 1)) }),
 		}},
 		Breaks: "Nobody waits for an answer for a limited time: if a process crashes, or a message is " +
-			"lost, the candidate that is to capture it next waits for ever.",
+			"lost, the candidate that is to capture it next waits without end.",
 	}, New)
 }
 
@@ -71,7 +71,7 @@ type node struct {
 // New sleeps.
 func New(c algo.Config) algo.Elector {
 	n := &node{Config: c}
-	at := slices.Index(c.Peers, c.ID)
+	at := c.ID.Index()
 	n.targets = slices.Concat(c.Peers[at+1:], c.Peers[:at])
 	if c.Params.Enum("capture_order") == "ascending" {
 		slices.Sort(n.targets)
@@ -89,7 +89,7 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// next captures one more. Whoever has all others leads.
+// next captures one more. A process that has all others leads.
 func (n *node) next(env algo.Env) {
 	if int(n.level) < len(n.targets) {
 		env.Send(n.targets[n.level], Capture{n.strength()})
@@ -163,7 +163,7 @@ func (n *node) accept(env algo.Env, s Strength) {
 	env.Send(s.ID, Accept{})
 }
 
-// Invariant: who has an owner, or is asked for, is ordinary; what is pending would be stronger.
+// Invariant: a process that has an owner, or is asked for, is ordinary; what is pending would be stronger.
 func (n *node) Invariant() error {
 	switch {
 	case n.owner != algo.None && n.state != ordinary:

@@ -2,7 +2,7 @@ package afekgafni
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// A Strength is how many processes a candidate has captured, and who it is.
+// A Strength is how many processes a candidate has captured, and its ID.
 type Strength struct {
 	Level uint32
 	ID    algo.ID

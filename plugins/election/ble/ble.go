@@ -1,8 +1,8 @@
 // Package ble is the ballot leader election of Omni-Paxos, by Ng, Haridi and Carbone (EuroSys 2023).
 //
-// In rounds each process asks all others for their ballots. Whoever gets replies of a majority
+// In rounds each process asks all others for their ballots. A process that gets replies of a majority
 // is quorum-connected, and says so in its own. The highest ballot among those that are leads;
-// nobody votes, and a process may lead some that do not hear each other. Whoever is
+// nobody votes, and a process may lead some that do not hear each other. A process that is
 // quorum-connected and misses the ballot of its leader raises its own above it. So a single
 // process with links to a majority is enough, whatever else the network has lost.
 //
@@ -35,7 +35,7 @@ func init() {
 				"with a ballot below all others, and names whom it followed from the end of its first " +
 				"round on, if it has not found another; not itself. Under rule happy it is enough for " +
 				"a higher ballot that no happy process follows as high a one: who was the only one to " +
-				"hear a leader that crashed would otherwise name it for ever. A leader that is settled " +
+				"hear a leader that crashed would otherwise name it without end. A leader that is settled " +
 				"from the start has a ballot with number 1, under rule happy 2. To be told of a wish " +
 				"for an election changes nothing: rounds go on.",
 		},
@@ -80,7 +80,7 @@ func init() {
 		}},
 		Breaks: "Without a majority nobody is elected, and those who are left keep naming the old " +
 			"leader. Rounds that are short for the delays find nobody quorum-connected. Several may " +
-			"hold themselves leader at once, with different ballots: whoever acts on leadership " +
+			"hold themselves leader at once, with different ballots: a process that acts on leadership " +
 			"alone is not protected. Without announce a process that reaches no majority is not " +
 			"told of a new leader, even by the leader itself; with it, it heeds none with a ballot " +
 			"below one that it has followed. Under rule happy one process that reaches a majority " +
@@ -94,7 +94,7 @@ const (
 )
 
 // live: two rounds until each process knows whether it reaches a majority and says so, one
-// in which whoever misses its leader raises its ballot, and one at whose end the highest
+// in which a process that misses its leader raises its ballot, and one at whose end the highest
 // leads; rounds of different processes overlap, and messages of before may be late.
 //
 // With a leader that is settled and cuts at one instant, one process that reaches a majority is
@@ -217,8 +217,8 @@ func (n *node) Timeout(env algo.Env, _ algo.Timer) {
 	n.begin(env)
 }
 
-// count is rules 4 and 5. Without a majority the leader stays as it is: whoever lost its
-// quorum for a round would otherwise demand another. Who has come back names it from now on.
+// count is rules 4 and 5. Without a majority the leader stays as it is: a process that lost its
+// quorum for a round would otherwise demand another. A process that has come back names it from now on.
 func (n *node) count(env algo.Env) {
 	n.fit = len(n.replies)+1 >= n.majority
 	if !n.fit {
@@ -293,7 +293,7 @@ func (n *node) term(b Ballot) uint64 {
 	return b.N*uint64(len(n.Peers)) + rank
 }
 
-// Invariant: no reply is of an earlier round or counted twice, and whoever leads does so by
+// Invariant: no reply is of an earlier round or counted twice, and a process that leads does so by
 // its ballot, and nobody has a ballot below one that it has led by, unless it was down.
 func (n *node) Invariant() error {
 	leads := n.named && n.leader.ID == n.ID

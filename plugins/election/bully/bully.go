@@ -6,7 +6,7 @@
 // A process that misses the coordinator asks everybody of higher rank. If none
 // answers within T it announces itself to everybody of lower rank. If one
 // answers, it leaves the election to that one and waits, for T' at most, to
-// hear who won. Whoever is asked answers and holds an election of its own, so
+// hear who won. A process that is asked answers and holds an election of its own, so
 // the live process of highest rank wins. This stands on known delays: an answer
 // that is later than T makes a second coordinator.
 package bully
@@ -32,19 +32,19 @@ func init() {
 			DOI: "10.1109/TC.1982.1675885",
 			Deviations: "This is the textbook form (Coulouris et al., section 15.3; lecture notes), and " +
 				"messages are counted by it. In the paper a process is down, or in the state " +
-				"Election, Reorganization or Normal. Who holds an election asks those of higher " +
+				"Election, Reorganization or Normal. A process that holds an election asks those of higher " +
 				"rank in turn whether they are there, and stops at the first that answers; that " +
 				"one does not hold an election because it was asked. If none answers, it HALTs " +
 				"all of lower rank before it announces itself to those that heed it, and makes " +
 				"them READY when they are reorganized. Here all of higher rank are asked at once, " +
-				"whoever is asked holds an election, and a single COORDINATOR ends it. What is " +
+				"a process that is asked holds an election, and a single COORDINATOR ends it. What is " +
 				"not in that form either: ranks are pairs (est, ID), since estimates may be equal. " +
 				"Answers name the attempt that they answer. A process that is electing answers but " +
 				"does not start again (suppress_duplicates; false is the literal text, with a " +
 				"number of messages exponential in n). A coordinator that is asked announces " +
 				"itself to all of lower rank again (coordinator_reply; unicast: to the asker " +
 				"alone). If one of lower rank announces itself within T of one of higher rank, " +
-				"whoever hears both holds an election: a process that came back and one that did " +
+				"a process that hears both holds an election: a process that came back and one that did " +
 				"not hear of it may have raced.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
@@ -142,7 +142,7 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Start is rule 7: whoever comes back holds an election, and so displaces a
+// Start is rule 7: a process that comes back holds an election, and so displaces a
 // coordinator of lower rank.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
@@ -164,7 +164,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 }
 
 func (n *node) Timeout(env algo.Env, t algo.Timer) {
-	if t == coordinatorTimer { // rule 5: whoever answered died before it announced itself
+	if t == coordinatorTimer { // rule 5: a process that answered died before it announced itself
 		n.start(env)
 		return
 	}
@@ -208,7 +208,7 @@ func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
 	}
 }
 
-// onAnswer is rules 3 and 3': leave the election to whoever answered.
+// onAnswer is rules 3 and 3': leave the election to the process that answered.
 func (n *node) onAnswer(env algo.Env, to Attempt) {
 	i := slices.Index(n.open, to.Count)
 	if i < 0 || to.Incarnation != n.Incarnation { // an earlier attempt
@@ -217,7 +217,7 @@ func (n *node) onAnswer(env algo.Env, to Attempt) {
 	n.open = slices.Delete(n.open, i, i+1)
 	env.CancelTimer(n.answerTimer(to.Count))
 	n.status = waiting
-	if n.tPrime != 0 || !n.ok { // 0 in bully-ok: for ever
+	if n.tPrime != 0 || !n.ok { // 0 in bully-ok: without end
 		env.SetTimer(coordinatorTimer, n.tPrime)
 	}
 }
@@ -273,8 +273,8 @@ func (n *node) answerTimer(attempt uint32) algo.Timer {
 	return algo.Timer("T of attempt " + strconv.Itoa(int(attempt)))
 }
 
-// Invariant: with suppression there is one attempt at a time, and who takes part in it
-// follows nobody. Who has taken part in one follows nobody below itself.
+// Invariant: with suppression there is one attempt at a time, and a process that takes part in it
+// follows nobody. A process that has taken part in one follows nobody below itself.
 func (n *node) Invariant() error {
 	switch {
 	case n.suppress && (n.status == electing) != (len(n.open) == 1):

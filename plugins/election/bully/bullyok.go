@@ -5,7 +5,7 @@
 // A process that misses the coordinator asks everybody of higher number. If
 // nobody says OK within T it has won and announces itself to all others. If
 // somebody does, that one takes the election over, and its own part ends. In
-// the course's text it then waits for ever: if all that said OK die before they
+// the course's text it then waits without end: if all that said OK die before they
 // announce themselves, nobody leads. So here it waits for T' at most.
 
 package bully
@@ -31,12 +31,12 @@ func init() {
 				"notes), and messages are counted by it: all of higher number are asked at once, " +
 				"who says OK holds an election of its own, COORDINATOR goes to all others. The " +
 				"paper's asks them in turn and stops at the first that answers, which holds none " +
-				"because of that; who finds nobody HALTs all of lower number, announces itself, and " +
-				"makes them READY: states Election, Reorganization and Normal are missing here. The " +
+				"because of that; a process that finds nobody HALTs all of lower number, announces itself, " +
+				"and makes them READY: states Election, Reorganization and Normal are missing here. The " +
 				"notes wait without bound after an OK (t_coordinator: 0); here it is for T', then " +
 				"the election starts again. An OK names the attempt that it answers. A coordinator " +
 				"of lower number that announces itself is bullied; if it does so within T of one of " +
-				"higher number, whoever hears both holds an election: a process that came back and " +
+				"higher number, a process that hears both holds an election: a process that came back and " +
 				"one that did not hear of it may have raced.",
 		},
 		Messages: []algo.Message{Election{}, OK{}, Coordinator{}},
@@ -45,8 +45,8 @@ func init() {
 				Doc:     "T, how long to wait for an OK; default 3d + 20 ms, d the largest latency",
 				Default: timeout.RoundTrip},
 			{Name: "t_coordinator", Type: algo.Duration, Min: time.Duration(0),
-				Doc: "T', how long to wait for the announcement after an OK; 0: for ever, as in lecture " +
-					"notes; default T + 3d + 20 ms",
+				Doc: "T', how long to wait for the announcement after an OK; 0: without limit, as in " +
+					"lecture notes; default T + 3d + 20 ms",
 				Default: timeout.RoundTripAfter("t_ok")},
 		},
 		Needs: algo.Needs{
@@ -65,7 +65,7 @@ func init() {
 		}},
 		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones " +
 			"cost messages, since each tells everybody and is bullied by those of higher " +
-			"number. With t_coordinator 0, the notes' text, all wait for ever if those that " +
+			"number. With t_coordinator 0, the notes' text, all wait without end if those that " +
 			"said OK die.",
 	}, NewOK)
 }
@@ -76,7 +76,7 @@ func timingOK(net algo.Network, p algo.Params) error {
 		return err
 	}
 	if p.Duration("t_coordinator") == 0 {
-		return errors.New("t_coordinator 0: waits for ever if all that said OK die")
+		return errors.New("t_coordinator 0: waits without end if all that said OK die")
 	}
 	return timeout.CoversAfter(net, p, "t_ok", "t_coordinator")
 }

@@ -2,7 +2,7 @@
 // Allen (2012) with two sorts of processes. Comments cite its rules as numbered
 // below.
 //
-// Only candidates may lead. Whoever misses the leader, candidate or ordinary,
+// Only candidates may lead. A process that misses the leader, candidate or ordinary,
 // asks the candidates. It picks the highest that answers and announces it to
 // all. Each process waits before it asks, the higher the shorter. So the
 // first one's announcement silences the others, and one round is held instead
@@ -13,7 +13,7 @@
 //  3. ELECTION: a candidate answers.
 //  4. T expires: announce the highest that answered. If nobody did: wait, and
 //     ask again.
-//  5. COORDINATOR: follow whom it names. Whoever has just come back does not, but
+//  5. COORDINATOR: follow whom it names. A process that has just come back does not, but
 //     holds its own round: what it hears may be older than what it was down for.
 package bullycandidateordinary
 
@@ -83,7 +83,7 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Start: whoever comes back asks who leads, or leads itself. An announcement that it
+// Start: a process that comes back asks which process leads, or leads itself. An announcement that it
 // was down for has come to everybody after d. One that was made without knowing that
 // one has come after 2d, which is T at most.
 func (n *node) Start(env algo.Env) {
@@ -198,7 +198,7 @@ func (n *node) decide(env algo.Env) {
 }
 
 // onCoordinator is rule 5. Of two announcements everybody follows the newer, in
-// whatever order they come; whoever made the older one is told. If it is told by another
+// whatever order they come; a process that made the older one is told. If it is told by another
 // than made the newer one, those that follow the older may have been down for the newer: it tells all.
 func (n *node) onCoordinator(env algo.Env, from algo.ID, m Coordinator) {
 	n.newest = max(n.newest, m.Round.Number)
@@ -238,7 +238,7 @@ func (n *node) follow(env algo.Env, m Coordinator) {
 	}
 }
 
-// Invariant: who takes part in an election follows nobody; only candidates lead,
+// Invariant: a process that takes part in an election follows nobody; only candidates lead,
 // and only they answer; nobody follows a round newer than it has heard of.
 func (n *node) Invariant() error {
 	if n.electing && n.leader != algo.None {

@@ -11,7 +11,7 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name: "bully-candidate-ordinary",
-		Summary: "bully among a few candidates: whoever misses the leader " +
+		Summary: "bully among a few candidates: a process that misses the leader " +
 			"asks them and announces the highest",
 		Paper: algo.Paper{
 			Authors: "M. G. Murshed, A. R. Allen",

@@ -2,7 +2,7 @@
 // Jahanshahi and Haghighat (2005). Comments cite its rules as numbered below.
 //
 // Plain bully lets everybody who is asked hold an election of its own, which
-// costs O(n²) messages. Here whoever is asked only says that it is alive. The
+// costs O(n²) messages. Here a process that is asked only says that it is alive. The
 // initiator waits for the answers, picks the highest of them and grants it
 // the leadership. That one announces itself to all below it. So one election
 // costs O(n) messages.
@@ -12,7 +12,7 @@
 //  3. ALIVE: note who answered.
 //  4. T expires: GRANT to the highest that answered; start T".
 //  5. Win: nobody answered, or GRANT came. Tell all of lower ID.
-//  6. T" expires: whoever was granted the leadership died. Start again.
+//  6. T" expires: a process that was granted the leadership died. Start again.
 //  7. ELECTED: follow its sender.
 package bullymodified
 
@@ -112,7 +112,7 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Start: whoever comes back holds an election.
+// Start: a process that comes back holds an election.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
 		n.start(env)
@@ -244,7 +244,7 @@ func (n *node) adopt(env algo.Env, p algo.ID) {
 	env.Elected(p, 0)
 }
 
-// Invariant: who takes part in an election follows nobody, who has taken part
+// Invariant: a process that takes part in an election follows nobody, a process that has taken part
 // in one follows nobody below itself, and only higher ones answer.
 func (n *node) Invariant() error {
 	switch {

@@ -3,7 +3,7 @@
 // as numbered below.
 //
 // With its announcement a leader publishes who is next in line. When it is
-// gone, whoever notices asks the first of these. That one takes over at once,
+// gone, a process that notices asks the first of these. That one takes over at once,
 // without an election, and publishes a new list. If it does not answer the
 // next one is asked. Only if all alternatives are dead is a full election
 // held, as in plain bully.
@@ -91,7 +91,7 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Start: whoever comes back knows neither leader nor list.
+// Start: a process that comes back knows neither leader nor list.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
 		n.start(env)
@@ -120,7 +120,7 @@ func (n *node) doubt(env algo.Env) {
 	}
 }
 
-// Restore: p may not know who leads, above all if it has been replaced.
+// Restore: p may not know which process leads, above all if it has been replaced.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = without(n.suspects, p)
 	n.back = append(without(n.back, p), p)
@@ -167,7 +167,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 		if slices.Contains(n.suspects, n.leader) {
 			n.start(env)
 		}
-	case t == electedTimer: // rule 5: whoever answered died
+	case t == electedTimer: // rule 5: a process that answered died
 		n.start(env)
 	case n.full: // nobody of higher ID is alive
 		n.takeOver(env, n.old)
@@ -217,7 +217,7 @@ func (n *node) onElection(env algo.Env, from algo.ID, m Election) {
 		n.takeOver(env, m.Old)
 		n.word, n.old = from, m.Old
 		n.doubt(env)
-	default: // the sender has not heard who leads since
+	default: // the sender has not heard which process leads since
 		env.Send(from, Elected{n.epoch, n.list})
 	}
 }
@@ -285,7 +285,7 @@ func (n *node) settle(env algo.Env, e Epoch, list []algo.ID) {
 	env.Elected(e.Leader, e.Number)
 }
 
-// Invariant: who takes part in an election follows nobody; a leader has its own
+// Invariant: a process that takes part in an election follows nobody; a leader has its own
 // epoch, is not in its own list, and there is none newer that it has announced.
 func (n *node) Invariant() error {
 	switch {

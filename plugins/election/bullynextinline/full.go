@@ -3,7 +3,7 @@ package bullynextinline
 import "github.com/conclave-bench/conclave/pkg/algo"
 
 // The full election is that of plain bully, with this algorithm's messages: ask
-// everybody of higher ID; whoever is asked does the same; the highest of the
+// everybody of higher ID; a process that is asked does the same; the highest of the
 // live gets no answer and takes over.
 
 // askAll asks all of higher ID, the replaced leader too.
@@ -23,7 +23,7 @@ func (n *node) askAll(env algo.Env) {
 	env.SetTimer(answerTimer, n.t)
 }
 
-// onFull is an ELECTION of a full election. Who leads says so; anybody else who
+// onFull is an ELECTION of a full election. A process that leads says so; anybody else who
 // is idle joins.
 func (n *node) onFull(env algo.Env, from algo.ID) {
 	switch {
@@ -45,7 +45,7 @@ func (n *node) affirm(env algo.Env, asker algo.ID) {
 }
 
 // onLower: a process of lower ID has a newer epoch. It is bullied, at once if none is being bullied:
-// the list is of an older epoch, and whoever was asked by it only answers that the lower one leads.
+// the list is of an older epoch, and a process that was asked by it only answers that the lower one leads.
 func (n *node) onLower(env algo.Env, e Epoch) {
 	n.epoch, n.list = e, nil
 	switch {

@@ -18,7 +18,7 @@ type Alive struct {
 	K uint32
 }
 
-// Elected says who leads, and who is next in line.
+// Elected says which process leads, and which are next in line.
 type Elected struct {
 	Epoch Epoch
 	List  []algo.ID // alternatives, the first to be tried first

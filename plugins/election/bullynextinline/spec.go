@@ -19,9 +19,9 @@ func init() {
 			Deviations: "The form of lecture notes, made complete. The list is the list_length " +
 				"highest IDs but the leader's and its predecessor's. When it is exhausted, or " +
 				"none is known, all of higher ID are asked, as in bully. Lists are told apart by " +
-				"epochs, which outlive a crash; whoever announces an older one is told the " +
+				"epochs, which outlive a crash; a process that announces an older one is told the " +
 				"newer. A process that hears that a lower one leads holds a full election, as " +
-				"does one that comes back. Whoever trusts a process again tells it who leads, " +
+				"does one that comes back. A process that trusts a process again tells it who leads, " +
 				"since the successor of a leader does not tell that one; a successor that was asked by " +
 				"one that has gone since, and does not suspect its predecessor, tells it, too. An " +
 				"alternative that follows a newer leader does not replace it when asked to replace an older.",

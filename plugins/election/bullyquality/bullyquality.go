@@ -5,7 +5,7 @@
 // In plain bully the highest ID wins, however often it crashes. Here ranks
 // are scores, and IDs among equals. Scores change, and no process need know
 // those of the others, so an election asks everybody and its messages carry
-// the score; whoever ranks higher answers. A score counts in whole buckets
+// the score; a process that ranks higher answers. A score counts in whole buckets
 // and stays the same for an attempt, and a coordinator is worth a bucket
 // more. Otherwise leadership would follow every change of the scores.
 //
@@ -147,7 +147,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	switch t {
 	case answerTimer: // nobody of higher rank is alive
 		n.declare(env)
-	case coordinatorTimer: // whoever answered died
+	case coordinatorTimer: // a process that answered died
 		n.start(env)
 	}
 }
@@ -230,7 +230,7 @@ func (n *node) adopt(env algo.Env, r rank) {
 	env.Elected(r.id, 0)
 }
 
-// Invariant: who takes part in an election follows nobody, and who follows
+// Invariant: a process that takes part in an election follows nobody, and a process that follows
 // another defends no office of its own.
 func (n *node) Invariant() error {
 	switch {

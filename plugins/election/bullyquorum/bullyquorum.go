@@ -2,10 +2,10 @@
 // discovery of Elasticsearch before version 7. Comments cite the numbered rules
 // of its description in lecture notes, completed.
 //
-// A process that misses its leader probes all others. After T it knows who is in
+// A process that misses its leader probes all others. After T it knows which are in
 // reach. Fewer than a quorum: it serves nobody and tries again later. Otherwise
 // it follows a leader that it has found, or joins the best in reach: newest
-// state, then least ID, and not itself short of a quorum. Whoever is joined by a
+// state, then least ID, and not itself short of a quorum. A process that is joined by a
 // quorum leads.
 //
 // That alone does not keep two leaders from being supported by one process, at
@@ -184,7 +184,7 @@ func (n *node) probe(env algo.Env) {
 // onProbe is rule 2. A leader that probes leads no more.
 func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 	gone := false
-	if last := &n.probed[from-1]; m.Round.after(*last) {
+	if last := &n.probed[from.Index()]; m.Round.after(*last) {
 		*last, gone = m.Round, n.leader == from
 	}
 	leader := n.leader
@@ -197,7 +197,7 @@ func (n *node) onProbe(env algo.Env, from algo.ID, m Probe) {
 	}
 }
 
-// onProbeReply gathers the answers of rule 2. Who says too late that it leads has been left out of
+// onProbeReply gathers the answers of rule 2. A process that says too late that it leads has been left out of
 // the choice, and is told of the leader that came of it.
 func (n *node) onProbeReply(env algo.Env, from algo.ID, m ProbeReply) {
 	if n.mode != probing || m.Round != n.round || n.best != algo.None { // too late

@@ -46,7 +46,7 @@ func (n *node) promise(env algo.Env, term uint64) {
 	}
 }
 
-// onClaim is rule 5: promise a term once. Whoever does gives up its own claim.
+// onClaim is rule 5: promise a term once. A process that does gives up its own claim.
 func (n *node) onClaim(env algo.Env, from algo.ID, m Claim) {
 	if n.mode == probing && m.Term > n.promised {
 		n.claim = 0
@@ -94,10 +94,10 @@ func (n *node) onElected(env algo.Env, from algo.ID, m Elected) {
 	if m.Term < n.term {
 		n.announceTo(env, from)
 	}
-	if m.Term <= n.term || n.probed[from-1].after(m.Round) || slices.Contains(n.suspects, from) {
+	if m.Term <= n.term || n.probed[from.Index()].after(m.Round) || slices.Contains(n.suspects, from) {
 		return
 	}
-	n.probed[from-1] = m.Round
+	n.probed[from.Index()] = m.Round
 	n.promise(env, m.Term)
 	deposed := n.mode == leading
 	n.settle(env, follower, from, m.Term)

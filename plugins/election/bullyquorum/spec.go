@@ -24,7 +24,7 @@ func init() {
 				"well. ELECTED tells the sender's round, so that one that was overtaken by the end of " +
 				"the leadership is not believed. The lease is the failure detector's: a leader that " +
 				"suspects so many that no quorum is left abdicates; one that comes back hears from " +
-				"the leader, and from whoever has led; one that was elected meanwhile tells it, and " +
+				"the leader, and from a process that has led; one that was elected meanwhile tells it, and " +
 				"tells an older leader that it hears of, or whose answer to its PROBE comes after T; that " +
 				"gives way, and probes once more. " +
 				"Processes publish nothing, so versions of the state stay as they are. One that " +
@@ -96,7 +96,7 @@ func timing(net algo.Network, p algo.Params) error {
 	return nil
 }
 
-// live: the best in reach is joined by all that reach it. Who is the best to some of them
+// live: the best in reach is joined by all that reach it. A process that is the best to some of them
 // only is joined by too few, round after round; so is anybody where the quorum is more
 // than a majority, and a majority is all there is.
 func live(n int, p algo.Params) algo.Liveness {

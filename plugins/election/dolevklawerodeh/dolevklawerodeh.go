@@ -5,7 +5,7 @@
 // values of the two active processes before it. If that of the nearer is the largest of
 // the three, it takes it over and goes on; otherwise it gives up, and from then on
 // passes messages on. So at least half give up in each phase, as in Franklin's
-// algorithm, with messages in one direction only. Who gets its own value back is the
+// algorithm, with messages in one direction only. A process that gets its own value back is the
 // last, and announces whose value it is: mostly another process.
 package dolevklawerodeh
 

@@ -4,7 +4,7 @@
 // Who wants an election is active, and has its ID as its value. It sends its value on, and
 // behind it the larger of that and the value that it got. So a process still compares the
 // values of the two active ones before it with its own, with half of the work at the
-// sender. It goes on with the value of the nearer if none is larger. Who gets its own
+// sender. It continues with the value of the nearer if none is larger. A process that gets its own
 // value back announces whose it is.
 
 package dolevklawerodeh

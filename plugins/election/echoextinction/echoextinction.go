@@ -1,7 +1,7 @@
 // Package echoextinction is the election on any connected graph by waves of which the
 // strongest lives on (Chang, IEEE TSE 1982; Tel's textbook, chapter 7).
 //
-// Whoever wants an election sends a TOKEN with its ID to all neighbors, the wave of its own.
+// A process that wants an election sends a TOKEN with its ID to all neighbors, the wave of its own.
 // A process joins the wave of the largest ID that it hears of, and drops the TOKENs of
 // others. It passes on the TOKEN that it first hears of a wave, and when it has one of that
 // wave from each neighbor, it answers the one that told it. So only the largest wave gets
@@ -25,7 +25,7 @@ func init() {
 			Title:   "Echo algorithms: depth parallel operations on general graphs",
 			Venue:   "IEEE Trans. Software Engineering", Year: 1982,
 			Deviations: "Waves extinguish each other as in chapter 7 of Tel's textbook; the paper has one " +
-				"wave. Whoever has joined the wave of another does not want to lead any more. The " +
+				"wave. A process that has joined the wave of another does not want to lead any more. The " +
 				"leader floods the graph with its name, unless announce is false. There is one " +
 				"election: a later wish for another is not heard.",
 		},
@@ -34,7 +34,7 @@ func init() {
 			Doc: "whether the leader says that it leads; otherwise nobody else knows"}},
 		Needs: algo.Needs{Topology: algo.Connected, Params: func(_ algo.Network, p algo.Params) error {
 			if !p.Bool("announce") {
-				return errors.New("announce is false: nobody but the leader knows who leads")
+				return errors.New("announce is false: nobody but the leader knows which process leads")
 			}
 			return nil
 		}},

@@ -5,7 +5,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 // Token belongs to the wave of the process that is named.
 type Token struct{ Wave algo.ID }
 
-// Leader names who leads.
+// Leader names the leader.
 type Leader struct{ ID algo.ID }
 
 // Kind is TOKEN.

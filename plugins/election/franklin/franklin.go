@@ -1,7 +1,7 @@
 // Package franklin is Franklin's election on a ring with links in both directions (CACM 1982).
 //
 // Who wants an election is active, and sends its ID both ways, to the next active
-// process on each side. Whoever has a larger one beside it gives up, and from then on
+// process on each side. A process that has a larger one beside it gives up, and from then on
 // passes messages on. The others begin the next phase. So at least half of the active
 // processes give up in each phase. The one that meets its own ID is the last; it leads,
 // and says so in one lap.

@@ -28,8 +28,8 @@ func init() {
 			Title:   "A distributed algorithm for minimum-weight spanning trees",
 			Venue:   "ACM Trans. Programming Languages and Systems 5(1)", Year: 1983,
 			Deviations: "The paper builds the tree and stops. The larger end of its last core leads, and " +
-				"tells the others over the tree. There is one election: a later wish for another is not " +
-				"heard.",
+				"tells the others over the tree. There is one election: a later request for another is " +
+				"ignored.",
 		},
 		Messages: []algo.Message{Connect{}, Initiate{}, Test{}, Accept{}, Reject{}, Report{}, ChangeRoot{},
 			Leader{}},
@@ -45,8 +45,8 @@ func init() {
 			Bound: messages,
 		}},
 		Breaks: "A REPORT that overtakes the INITIATE of its sender is taken for one from below, and is " +
-			"missed later. Any crash, or a lost message, leaves a fragment waiting for ever as well, and " +
-			"sooner or later all others, which wait for it: nobody leads.",
+			"missed later. Any crash, or a lost message, leaves a fragment waiting as well, and " +
+			"sooner or later all others, which wait for it: no process leads.",
 	}, New)
 }
 
@@ -71,20 +71,22 @@ const (
 	rejected              // it leads to its own fragment
 )
 
+// A node has the paper's variables by its names: states is SE, level LN, fragment FN, find the state
+// Find of SN.
 type node struct {
 	algo.Config
-	awake    bool
-	states   []state // of the links, in the order of Neighbors
-	level    uint32
-	fragment algo.Weight // the weight of its core
-	core     algo.ID     // the neighbor on the way there
-	finding  bool        // has not reported yet
-	tested   algo.ID     // the neighbor whose answer to a TEST it waits for; None: of none
-	reports  int         // for which it waits
-	best     algo.Weight // of the lightest way out that it knows of; 0: it knows of none
-	towards  algo.ID     // the neighbor that is there, or on the way
-	deferred []deferred
-	told     bool // who leads
+	awake      bool
+	states     []state // of the links, in the order of Neighbors
+	level      uint32
+	fragment   algo.Weight // the weight of its core
+	inBranch   algo.ID     // the neighbor on the way to the core
+	find       bool        // it has not reported yet
+	testEdge   algo.ID     // the neighbor whose answer to a TEST it waits for; None: of none
+	findCount  int         // the reports that it waits for
+	bestWeight algo.Weight // of the lightest way out that it knows of; 0: it knows of none
+	bestEdge   algo.ID     // the neighbor that is there, or on the way
+	deferred   []deferred
+	told       bool // it knows the leader
 }
 
 // A deferred message waits until the process is at its level.
@@ -125,7 +127,7 @@ func (n *node) connect(env algo.Env, to algo.ID) {
 	env.Send(to, Connect{n.level})
 }
 
-// lightest is whom the lightest link leads to of which nothing is known; None if there is none.
+// lightest is the neighbor over the lightest basic link; None if no link is basic.
 func (n *node) lightest() (to algo.ID) {
 	var least algo.Weight
 	for i, w := range n.Weights {
@@ -136,7 +138,8 @@ func (n *node) lightest() (to algo.ID) {
 	return to
 }
 
-// Receive defers what comes before its time, and retries that when anything has changed (10).
+// Receive defers what comes before its time, and retries that when anything has changed (10). The
+// recursion ends: a message that is deferred again retries nothing, and one that is not leaves one less.
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	n.wake(env)
 	inTime := true
@@ -148,7 +151,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Test:
 		inTime = n.onTest(env, from, m)
 	case Accept:
-		n.tested = algo.None
+		n.testEdge = algo.None
 		n.wayOut(env, from, n.Weights[n.link(from)])
 	case Reject:
 		n.reject(from)
@@ -177,7 +180,7 @@ func (n *node) onConnect(env algo.Env, from algo.ID, level uint32) bool {
 	switch {
 	case level < n.level:
 		n.states[link] = branch
-		n.initiate(env, from, Initiate{n.level, n.fragment, n.finding})
+		n.initiate(env, from, Initiate{n.level, n.fragment, n.find})
 	case n.states[link] == basic:
 		return false
 	default:
@@ -186,18 +189,18 @@ func (n *node) onConnect(env algo.Env, from algo.ID, level uint32) bool {
 	return true
 }
 
-// initiate expects a report of whoever has to find a way out.
+// initiate expects a report if the other side has to find a way out.
 func (n *node) initiate(env algo.Env, to algo.ID, m Initiate) {
 	env.Send(to, m)
 	if m.Find {
-		n.reports++
+		n.findCount++
 	}
 }
 
-// onInitiate belongs to another fragment from now on (3).
+// onInitiate joins another fragment (3).
 func (n *node) onInitiate(env algo.Env, from algo.ID, m Initiate) {
-	n.level, n.fragment, n.finding = m.Level, m.Fragment, m.Find
-	n.core, n.best = from, 0
+	n.level, n.fragment, n.find = m.Level, m.Fragment, m.Find
+	n.inBranch, n.bestWeight = from, 0
 	for i, to := range n.Neighbors {
 		if to != from && n.states[i] == branch {
 			n.initiate(env, to, m)
@@ -210,8 +213,8 @@ func (n *node) onInitiate(env algo.Env, from algo.ID, m Initiate) {
 
 // test asks where the lightest link leads to (4).
 func (n *node) test(env algo.Env) {
-	if n.tested = n.lightest(); n.tested != algo.None {
-		env.Send(n.tested, Test{n.level, n.fragment})
+	if n.testEdge = n.lightest(); n.testEdge != algo.None {
+		env.Send(n.testEdge, Test{n.level, n.fragment})
 	} else {
 		n.report(env)
 	}
@@ -227,7 +230,7 @@ func (n *node) onTest(env algo.Env, from algo.ID, m Test) bool {
 		return true
 	}
 	n.reject(from)
-	if n.tested == from { // which has this process's own TEST for an answer
+	if n.testEdge == from { // which has this process's own TEST for an answer
 		n.test(env)
 	} else {
 		env.Send(from, Reject{})
@@ -235,7 +238,7 @@ func (n *node) onTest(env algo.Env, from algo.ID, m Test) bool {
 	return true
 }
 
-// reject knows that a link leads to its own fragment, unless it is a branch by now.
+// reject notes that a link leads to its own fragment, unless the link is a branch by now.
 func (n *node) reject(to algo.ID) {
 	if i := n.link(to); n.states[i] == basic {
 		n.states[i] = rejected
@@ -244,29 +247,29 @@ func (n *node) reject(to algo.ID) {
 
 // wayOut keeps the lightest (6).
 func (n *node) wayOut(env algo.Env, towards algo.ID, w algo.Weight) {
-	if lighter(w, n.best) {
-		n.best, n.towards = w, towards
+	if lighter(w, n.bestWeight) {
+		n.bestWeight, n.bestEdge = w, towards
 	}
 	n.report(env)
 }
 
 // report tells the core when all below have told (7).
 func (n *node) report(env algo.Env) {
-	if n.finding && n.reports == 0 && n.tested == algo.None {
-		n.finding = false
-		env.Send(n.core, Report{n.best})
+	if n.find && n.findCount == 0 && n.testEdge == algo.None {
+		n.find = false
+		env.Send(n.inBranch, Report{n.bestWeight})
 	}
 }
 
 // onReport comes from below, or from the other end of the core: then both know the lightest way out (8).
 func (n *node) onReport(env algo.Env, from algo.ID, best algo.Weight) bool {
 	switch {
-	case from != n.core:
-		n.reports--
+	case from != n.inBranch:
+		n.findCount--
 		n.wayOut(env, from, best)
-	case n.finding:
+	case n.find:
 		return false
-	case lighter(n.best, best):
+	case lighter(n.bestWeight, best):
 		n.changeRoot(env)
 	case best == 0 && n.ID > from:
 		n.hearsWho(env, algo.None, n.ID)
@@ -276,12 +279,12 @@ func (n *node) onReport(env algo.Env, from algo.ID, best algo.Weight) bool {
 
 // changeRoot goes to the way out, and wants to merge over it (9).
 func (n *node) changeRoot(env algo.Env) {
-	switch to := n.link(n.towards); {
+	switch to := n.link(n.bestEdge); {
 	case to < 0: // it has come back, and has forgotten
 	case n.states[to] == branch:
-		env.Send(n.towards, ChangeRoot{})
+		env.Send(n.bestEdge, ChangeRoot{})
 	default:
-		n.connect(env, n.towards)
+		n.connect(env, n.bestEdge)
 	}
 }
 
@@ -299,9 +302,9 @@ func (n *node) hearsWho(env algo.Env, from, leader algo.ID) {
 // Invariant: a fragment of level L has 2^L processes, and when it is the tree, nothing waits.
 func (n *node) Invariant() error {
 	if 1<<n.level > len(n.Peers) ||
-		n.told && (len(n.deferred) > 0 || n.finding || n.reports != 0 || n.tested != algo.None) {
-		return fmt.Errorf("level %d among %d processes, told who leads: %t; waits for %d reports and %d, "+
-			"%d messages deferred", n.level, len(n.Peers), n.told, n.reports, n.tested, len(n.deferred))
+		n.told && (len(n.deferred) > 0 || n.find || n.findCount != 0 || n.testEdge != algo.None) {
+		return fmt.Errorf("level %d among %d processes, knows the leader: %t; waits for %d reports and %d, "+
+			"%d messages deferred", n.level, len(n.Peers), n.told, n.findCount, n.testEdge, len(n.deferred))
 	}
 	return nil
 }

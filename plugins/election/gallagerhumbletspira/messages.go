@@ -30,7 +30,7 @@ type Report struct{ Best algo.Weight }
 // ChangeRoot goes from the core to that way out.
 type ChangeRoot struct{}
 
-// Leader names who leads.
+// Leader names the leader.
 type Leader struct{ ID algo.ID }
 
 // Kind is CONNECT.

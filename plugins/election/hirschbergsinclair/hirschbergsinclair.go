@@ -2,7 +2,7 @@
 // directions (CACM 1980).
 //
 // Who wants an election is a candidate, and sends its ID both ways, in phase p up to 2^p
-// steps. A larger candidate swallows it; everybody else passes it on, and whoever it
+// steps. A larger candidate swallows it; all others pass it on, and the one that it
 // reaches last sends a reply. With both replies a candidate knows that it is the largest
 // so far, and begins the next phase. There are the fewer candidates the farther they
 // look, so no phase costs more than 8N messages. Whose ID comes round leads, and says so

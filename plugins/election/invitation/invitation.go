@@ -55,7 +55,7 @@ func New(c algo.Config) algo.Elector {
 
 func (n *node) leads() bool { return n.group.Leader == n.ID }
 
-// Start is rule 1. Whoever comes back looks for others, and tells those that it
+// Start is rule 1. A process that comes back looks for others, and tells those that it
 // led: it may have been away for so short a time that nobody has noticed.
 func (n *node) Start(env algo.Env) {
 	if n.group.Leader != algo.None {
@@ -199,7 +199,7 @@ func (n *node) settle(env algo.Env) {
 	env.CancelTimer(answerTimer)
 }
 
-// Invariant: who leads is a member of its group, and of no other; a member that
+// Invariant: a process that leads is a member of its group, and of no other; a member that
 // does not lead has no list, and has invited nobody.
 func (n *node) Invariant() error {
 	sorted := slices.Compact(slices.Sorted(slices.Values(n.members)))

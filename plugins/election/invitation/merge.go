@@ -8,7 +8,7 @@ import (
 
 // Rules 3 to 8: how two groups become one.
 
-// onInvite is rule 3. Who is electing draws in whom it meets.
+// onInvite is rule 3. A process that is electing draws in whom it meets.
 func (n *node) onInvite(env algo.Env, from algo.ID, m Invite) {
 	n.active = n.active || m.Electing
 	switch {
@@ -120,7 +120,7 @@ func (n *node) onAccept(env algo.Env, m Accept) {
 	}
 }
 
-// onTakeover is rule 5. Who was suspected since the invitation is told as well: the new
+// onTakeover is rule 5. A process that was suspected since the invitation is told as well: the new
 // leader counts on it.
 func (n *node) onTakeover(env algo.Env, from algo.ID, m Takeover) {
 	if n.pending == from {

@@ -23,9 +23,9 @@ func init() {
 				"initiator, meets one, returns, or loses its leader. Whoever returns tells all " +
 				"(RECOVERED), in place of the paper's periodic question to the leader: those whom it " +
 				"led, and who led it, have lost it, even if nobody noticed that it was away. A " +
-				"NEW_LEADER that comes before the one that it builds on waits for it. Who is found to " +
-				"follow a member, or a group that its leader no longer knows, is told the new leader " +
-				"at once.",
+				"NEW_LEADER that comes before the one that it builds on waits for it. A process that is " +
+				"found to follow a member, or a group that its leader no longer knows, is told the new " +
+				"leader at once.",
 		},
 		Messages: []algo.Message{
 			Invite{}, Accept{}, Takeover{}, Redirect{}, Busy{}, NewLeader{},

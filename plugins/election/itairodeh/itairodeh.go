@@ -23,10 +23,10 @@ func init() {
 			Authors: "A. Itai, M. Rodeh",
 			Title:   "Symmetry breaking in distributed networks",
 			Venue:   "FOCS 1981 and Information and Computation 88", Year: 1990,
-			Deviations: "A process that passes messages on would not learn who leads. Here it names who is " +
-				"as far behind it as the token with the largest number so far has come, which is the " +
-				"leader in the end, though it cannot tell when that is; no message is added for it. A " +
-				"process that has passed a token on does not want to lead any more. There is one " +
+			Deviations: "A process that passes messages on would not learn which process leads. Here it " +
+				"names who is as far behind it as the token with the largest number so far has come, which " +
+				"is the leader in the end, though it cannot tell when that is; no message is added for " +
+				"it. A process that has passed a token on does not want to lead any more. There is one " +
 				"election: a later wish for another is not heard.",
 		},
 		Messages: []algo.Message{Token{}},

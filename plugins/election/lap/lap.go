@@ -1,11 +1,11 @@
 // Package lap is what elections on a ring of processes that do not die share: who stands
-// beside whom, and the last lap, in which all are told who leads. It is no algorithm by
+// beside whom, and the last lap, in which all are told which process leads. It is no algorithm by
 // itself.
 package lap
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// Elected goes round with the ID of who leads.
+// Elected goes round with the leader's ID.
 type Elected struct{ ID algo.ID }
 
 // Kind is ELECTED.

@@ -3,8 +3,8 @@
 // functions of their sources, tools/leaderelection/leaderelection.go and ha.py.
 //
 // One process is the store: it keeps a record that names the holder of the lease, and changes
-// it only for whoever knows its latest version. All others compete for the lease, and whoever
-// holds it leads and renews it. Under rule renew the store has no clock: a contender takes the
+// it only for a process that knows its latest version. All others compete for the lease, and the one
+// that holds it leads and renews it. Under rule renew the store has no clock: a contender takes the
 // lease when it has seen the record unchanged for as long as the lease lasts, and a holder
 // that cannot renew gives up before that. Under rule ttl the store deletes the record when it
 // was not renewed for long enough, and a holder that hears no answer gives up at once. Nobody
@@ -106,7 +106,7 @@ func (c *Client) abandon(env algo.Env) {
 
 func (c *Client) leads() bool { return c.leader == c.ID }
 
-// Suspect and Restore do nothing: the store knows who leads.
+// Suspect and Restore do nothing: the store knows which process leads.
 func (p *Process) Suspect(algo.Env, algo.ID) {}
 
 // Restore does nothing, see Suspect.

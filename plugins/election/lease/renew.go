@@ -185,7 +185,7 @@ func (n *contender) renew(env algo.Env) {
 }
 
 // failed is the end of an attempt. A holder tries again at the next multiple of retry_period
-// from the begin of the renewal, whoever campaigns after a wait.
+// from the begin of the renewal, a contender after a wait.
 func (n *contender) failed(env algo.Env) {
 	switch {
 	case n.phase == returning, n.phase == returned:
@@ -217,7 +217,7 @@ func (n *contender) stop(env algo.Env) {
 	n.name(env, Record{})
 }
 
-// release is ReleaseOnCancel. Whoever does not lead stops campaigning.
+// release is ReleaseOnCancel. A process that does not lead stops campaigning.
 func (n *contender) release(env algo.Env) {
 	led := n.leads()
 	n.stop(env)
@@ -226,7 +226,7 @@ func (n *contender) release(env algo.Env) {
 	}
 }
 
-// Invariant: only who leads renews, and who leads has had the lease.
+// Invariant: only a leader renews, and a process that leads has had the lease.
 func (n *contender) Invariant() error {
 	if n.renewing && !n.leads() {
 		return fmt.Errorf("renews, and names %d", n.leader)

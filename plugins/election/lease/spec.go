@@ -9,8 +9,9 @@ import (
 
 func init() {
 	algo.RegisterElector(algo.Spec{
-		Name:    "lease",
-		Summary: "whoever holds the lease of a record on a store leads: client-go's rule, or Patroni's",
+		Name: "lease",
+		Summary: "a process that holds the lease of a record on a store leads: client-go's rule, or " +
+			"Patroni's",
 		Paper: algo.Paper{
 			Authors: "The Kubernetes authors; the Patroni authors",
 			Title:   "client-go, tools/leaderelection, and Patroni, ha.py, as read in their sources",
@@ -18,12 +19,12 @@ func init() {
 			Year:    2026,
 			Deviations: "The store is a process of the trial, store, so that what is asked of it is " +
 				"counted, delayed and lost as all messages are: a linearizable record that survives " +
-				"its restart. It names whom its record names, and never campaigns. Who has lost the lease " +
-				"campaigns again after retry_period, where client-go's Run returns; who has released it " +
-				"only when told to. After a request without an answer the attempt has failed; client-go " +
-				"goes on to the next request. A follower names the holder of the record as it last saw " +
-				"it. Patroni's failsafe mode, its watchdog and its choice of the healthiest member are " +
-				"missing: all are as healthy. Suspicions of a failure detector are ignored.",
+				"its restart. It names whom its record names, and never campaigns. A process that has lost " +
+				"the lease campaigns again after retry_period, where client-go's Run returns; a process " +
+				"that has released it only when told to. After a request without an answer the attempt has " +
+				"failed; client-go goes on to the next request. A follower names the holder of the record " +
+				"as it last saw it. Patroni's failsafe mode, its watchdog and its choice of the healthiest " +
+				"member are missing: all are as healthy. Suspicions of a failure detector are ignored.",
 		},
 		Messages: []algo.Message{Get{}, GetReply{}, Put{}, PutReply{}, Delete{}, Expired{}},
 		Saves:    []algo.Message{Record{}},

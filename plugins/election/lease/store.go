@@ -63,7 +63,7 @@ func (s *store) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// onPut accepts the change of whoever has seen the present record.
+// onPut accepts the change of the process that has seen the present record.
 func (s *store) onPut(env algo.Env, from algo.ID, m Put) {
 	ok := m.Version == s.record.Version
 	if ok {

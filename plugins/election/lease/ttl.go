@@ -141,7 +141,7 @@ func (n *member) onPutReply(env algo.Env, m PutReply) {
 	n.over(env)
 }
 
-// Invariant: who is idle does not lead.
+// Invariant: a process that is idle does not lead.
 func (n *member) Invariant() error {
 	if n.idle && n.leads() {
 		return errors.New("leads, and has released the lease")

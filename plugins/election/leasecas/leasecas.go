@@ -3,7 +3,7 @@
 //
 // One process is the store: it keeps a record of who holds the lease, numbers every change of
 // it, and knows when the lease ends. A member asks for the lease with the last number that it
-// has seen, and gets it if nobody holds it any more and the number is right. Whoever has it
+// has seen, and gets it if nobody holds it any more and the number is right. A process that has it
 // leads, renews it at a third of its duration, and stops when its own clock says that it may be
 // over: that is counted from before the request was sent, and so never too late. All others ask
 // again after a while, and learn from the refusal who leads. The number goes along with all that
@@ -21,7 +21,7 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "lease-cas",
-		Summary: "whoever wins a compare-and-swap on a store leads while its lease lasts",
+		Summary: "a process that wins a compare-and-swap on a store leads while its lease lasts",
 		Paper: algo.Paper{
 			Authors: "C. Gray, D. Cheriton",
 			Title:   "Leases: an efficient fault-tolerant mechanism for distributed file cache consistency",
@@ -162,7 +162,7 @@ func known(op string) {
 	}
 }
 
-// ask is rules 1 and 2. Who gets no answer asks again when a renewal would be due.
+// ask is rules 1 and 2. A process that gets no answer asks again when a renewal would be due.
 func (n *member) ask(env algo.Env) {
 	n.r++
 	n.pending, n.asked = true, env.Now()
@@ -208,7 +208,7 @@ func (n *member) later(env algo.Env) {
 	env.SetTimer(next, n.retry+time.Duration(env.Rand().Int64N(int64(n.retry))))
 }
 
-// Timeout is the next request, or the end of rule 3: whoever leads stops.
+// Timeout is the next request, or the end of rule 3: a process that leads stops.
 func (n *member) Timeout(env algo.Env, t algo.Timer) {
 	if t == deadline {
 		n.name(env, algo.None)
@@ -230,13 +230,13 @@ func (n *member) name(env algo.Env, p algo.ID) {
 	}
 }
 
-// Suspect and Restore do nothing: the store knows who leads.
+// Suspect and Restore do nothing: the store knows which process leads.
 func (n *member) Suspect(algo.Env, algo.ID) {}
 
 // Restore does nothing, see Suspect.
 func (n *member) Restore(algo.Env, algo.ID) {}
 
-// Invariant: who leads has had the lease.
+// Invariant: a process that leads has had the lease.
 func (n *member) Invariant() error {
 	if n.leader == n.ID && n.record.Holder != n.ID {
 		return fmt.Errorf("leads, and the record names %d", n.record.Holder)

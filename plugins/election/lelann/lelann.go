@@ -17,10 +17,11 @@ func init() {
 			Authors: "G. Le Lann",
 			Title:   "Distributed systems: towards a formal approach",
 			Venue:   "IFIP Congress 77, 155-160", Year: 1977,
-			Deviations: "A process that only passes tokens on would not learn who leads. Here it names the " +
-				"largest that it has seen so far, which is the leader in the end, though it cannot tell " +
-				"when that is; no message is added for it. A process that has passed a token on does not " +
-				"want to lead any more. There is one election: a later wish for another is not heard.",
+			Deviations: "A process that only passes tokens on would not learn which process leads. Here it " +
+				"names the largest that it has seen so far, which is the leader in the end, though it " +
+				"cannot tell when that is; no message is added for it. A process that has passed a token " +
+				"on does not want to lead any more. There is one election: a later wish for another is " +
+				"not heard.",
 		},
 		Messages: []algo.Message{Token{}},
 		Needs:    algo.Needs{Topology: algo.Ring, FIFO: true},

@@ -33,8 +33,8 @@ func init() {
 				"suspects the leader, and after a recovery, so that who returns takes over. Who " +
 				"promises a ballot takes its proposer for the leader. A refusal is told (NACK), " +
 				"and a proposer that was refused or has no majority after t_prepare tries again " +
-				"a random time later. Who hears of a higher ballot from a refusal promises it as " +
-				"well, as it may have been down when that was asked for. A ballot that is asked for " +
+				"a random time later. A process that hears of a higher ballot from a refusal promises it " +
+				"as well, as it may have been down when that was asked for. A ballot that is asked for " +
 				"again, by the network's second copy, is promised again. A leader that is settled " +
 				"from the start has ballot (1, its ID).",
 		},
@@ -69,7 +69,7 @@ func init() {
 		}},
 		Breaks: "Without a majority nobody is elected. A leader that is cut off believes that it " +
 			"leads until it hears of a higher ballot, so that two do at once, within the model: " +
-			"it is the acceptors who tell them apart, and whoever acts on leadership alone is " +
+			"it is the acceptors who tell them apart, and a process that acts on leadership alone is " +
 			"not protected.",
 	}, New)
 }
@@ -124,7 +124,7 @@ func New(c algo.Config) algo.Elector {
 	return n
 }
 
-// Start: whoever comes back knows no leader, and prepares.
+// Start: a process that comes back knows no leader, and prepares.
 func (n *node) Start(env algo.Env) {
 	switch {
 	case n.Incarnation > 0:

@@ -72,7 +72,7 @@ func (n *node) Do(env algo.Env, op string, target algo.ID) {
 	}
 }
 
-// onTimeoutNow is rule 12: stand at once, without pre-vote, and whoever hears the leader is to
+// onTimeoutNow is rule 12: stand at once, without pre-vote, and a process that hears the leader is to
 // vote nevertheless.
 func (n *node) onTimeoutNow(env algo.Env, m TimeoutNow) {
 	n.observe(env, m.Term)

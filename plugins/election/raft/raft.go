@@ -95,7 +95,7 @@ func New(c algo.Config) algo.Elector {
 	return n
 }
 
-// Start sets the timers. A leader that is settled and up counts as heard. Whoever comes
+// Start sets the timers. A leader that is settled and up counts as heard. A process that comes
 // back may have missed the heartbeats of one, and counts as having heard it, too.
 func (n *node) Start(env algo.Env) {
 	n.clock.start = env.Now()

@@ -89,7 +89,7 @@ func init() {
 				Doc: "who is to lead rather than others: the higher; -1: the process has none"},
 			{Name: "priority_mode", Type: algo.Enum, Choices: []string{byTarget, byTakeover},
 				Default: algo.Const(byTarget),
-				Doc: "target: whoever has a lower priority than the target skips time-outs, and the " +
+				Doc: "target: a process that has a lower priority than the target skips time-outs, and the " +
 					"target falls with every second; takeover: who follows a leader of lower " +
 					"priority stands in its place"},
 			{Name: "decay_gap", Type: algo.Int, Min: int64(1), Default: algo.Const(int64(10)),

@@ -15,7 +15,7 @@ func (n *node) asked(term uint64) uint64 {
 }
 
 // onRequestVote is rule 4: one vote a term, for no log that is behind our own. Before it
-// comes rule 9: whoever hears a leader does not even enter the term.
+// comes rule 9: a process that hears a leader does not even enter the term.
 func (n *node) onRequestVote(env algo.Env, from algo.ID, m RequestVote) {
 	force := m.Term&forcing != 0
 	m.Term &^= forcing

@@ -5,9 +5,9 @@
 //
 // Everybody knows the whole ring. An ELECTION goes round and collects the IDs
 // of the live; a process that does not acknowledge within T is skipped.
-// Whoever finds itself in the list closes the lap. The largest ID in it
+// A process that finds itself in the list closes the lap. The largest ID in it
 // leads, and a COORDINATOR goes round to say so, and who the members of the new
-// ring are: all that the list holds. The lap is closed by whoever is first to see
+// ring are: all that the list holds. The lap is closed by the process that is first to see
 // its own ID, so it ends even if the initiator died.
 package ringlist
 
@@ -29,7 +29,7 @@ func init() {
 			Title:   "Distributed Systems: Principles and Paradigms, section 6.5",
 			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
 			Deviations: "The text leaves open who removes the COORDINATOR, and what happens when the " +
-				"initiator dies: here whoever finds itself in the list closes the lap, and an " +
+				"initiator dies: here a process that finds itself in the list closes the lap, and an " +
 				"announcement that comes round a second time is removed. What members the new ring has is " +
 				"told and known, but every lap tries the whole ring, so that who came back is found. " +
 				"Acknowledgements name the message that they answer and are counted apart. " +
@@ -60,7 +60,7 @@ func init() {
 			Text:  "2N with one initiator and nobody dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
-		Breaks: "In a partition the parts become rings of their own: whoever is on the other side " +
+		Breaks: "In a partition the parts become rings of their own: a process that is on the other side " +
 			"is skipped as dead, and each part elects its largest. A heal alone does not end " +
 			"it.",
 	}, New)
@@ -99,7 +99,7 @@ func (n *node) Elect(env algo.Env) {
 	n.Forward(env, Election{List: []algo.ID{n.ID}}, n.ID)
 }
 
-// Start: whoever comes back does not know the leader and asks round the ring.
+// Start: a process that comes back does not know the leader and asks round the ring.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
 		n.Elect(env)
@@ -119,7 +119,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// join forgets the leader, and who was dead in the election before.
+// join forgets the leader, and the processes that were dead in the election before.
 func (n *node) join(env algo.Env) {
 	n.electing, n.leader, n.members = true, algo.None, nil
 	n.ForgetDead()
@@ -195,7 +195,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	n.Forward(env, m, silent)
 }
 
-// Invariant: who takes part in an election follows nobody; the leader announced is the
+// Invariant: a process that takes part in an election follows nobody; the leader announced is the
 // largest member of the new ring; and no list that goes out holds a process twice.
 func (n *node) Invariant() error {
 	if n.electing && n.leader != algo.None {
@@ -209,7 +209,7 @@ func (n *node) Invariant() error {
 		return fmt.Errorf("follows %d of the members %v", n.leader, n.members)
 	}
 	// Of very many lists a few, since this is done after every event. A list grows at its end, and
-	// whoever let it grow before has looked at the rest.
+	// a process that let it grow before has looked at the rest.
 	waiting := n.Waiting()
 	for _, m := range waiting[:min(len(waiting), 8)] {
 		if m, ok := m.(Election); ok && slices.Contains(m.List[:len(m.List)-1], m.List[len(m.List)-1]) {

@@ -5,12 +5,12 @@
 //
 // Everybody knows the whole ring. An ELECTION goes round and keeps the largest
 // ID that it has met; a process that does not acknowledge within T is skipped.
-// The initiator closes the lap, and a COORDINATOR goes round to say who leads.
+// The initiator closes the lap, and a COORDINATOR goes round to name the leader.
 // The maximum may be taken in any order and more than once, so that laps that
 // cross do no harm. But none but the initiator can tell that the lap is closed:
-// if it dies the message would go round for ever, were its hops not counted.
+// if it dies the message would go round without end, were its hops not counted.
 //
-// Elections are numbered by era. Whoever starts begins the era after the newest
+// Elections are numbered by era. A process that starts begins the era after the newest
 // that it knows, and a newer one makes an older one void.
 package ringmax
 
@@ -59,7 +59,7 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Start: whoever comes back does not know the leader and asks round the ring.
+// Start: a process that comes back does not know the leader and asks round the ring.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
 		n.start(env, n.era+1)

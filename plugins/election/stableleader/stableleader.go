@@ -3,12 +3,12 @@
 // rules of its algorithm for reliable links.
 //
 // There are rounds, and round k is led by process k mod n. The leader of a
-// round sends OK to all in every period; who has not heard it for a while
+// round sends OK to all in every period; a process that has not heard it for a while
 // tells it to stop, and goes on to the next round. A higher round that is
 // heard of is joined at once. What makes the election stable is patience:
 // nobody trusts a leader before its second OK, so that a late message of one
 // that was given up demotes nobody. And a leader stays in office until it is
-// really silent, whoever comes back with a better number.
+// really silent, even if a process comes back with a better number.
 package stableleader
 
 import (
@@ -47,7 +47,7 @@ func init() {
 			{Name: "variant", Type: algo.Enum, Choices: []string{"stable", "basic", "lossy"},
 				Default: algo.Const("stable"),
 				Doc: "basic: trust a leader at once, never say STOP; lossy: START goes to all, " +
-					"instead of STOP, and to whoever says OK in a round of the past"},
+					"instead of STOP, and to the process that says OK in a round of the past"},
 		},
 		Perpetual: true,
 		Periods:   []algo.Period{{Param: "ok_period", Timer: period}},
@@ -93,7 +93,7 @@ type node struct {
 	basic   bool
 }
 
-// New is in round 0, or in the first that is led by whoever is settled.
+// New is in round 0, or in the first that is led by the settled leader.
 func New(c algo.Config) algo.Elector {
 	n := &node{Config: c, leader: c.Leader, needed: 2}
 	switch c.Params.Enum("variant") {
@@ -121,7 +121,7 @@ func (n *node) Start(env algo.Env) {
 	env.SetTimer(silence, n.Params.Duration("timeout"))
 }
 
-// Elect gives up a leader that is trusted, as if it had been silent. Who has
+// Elect gives up a leader that is trusted, as if it had been silent. A process that has
 // none is in an election already, and a leader does not give up itself.
 func (n *node) Elect(env algo.Env) {
 	if n.leader != algo.None && n.leader != n.ID {

@@ -43,15 +43,15 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne, Highest: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "worst", Source: algo.FromNotes,
-			Text:  "4N-4, whoever starts",
+			Text:  "4N-4, whichever process starts",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
 		}, {
 			Metric: "messages/election", Load: "best", Source: algo.FromNotes,
-			Text:  "4N-4, whoever starts",
+			Text:  "4N-4, whichever process starts",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
 		}},
 		Breaks: "Any crash, or a lost message, blocks it: a process with a silent neighbor waits " +
-			"for its WAKEUP or TOKEN for ever, and the part beyond that neighbor never hears of " +
+			"for its WAKEUP or TOKEN without end, and the part beyond that neighbor never hears of " +
 			"the election. A leader that dies is not replaced.",
 	}, New)
 }
@@ -172,7 +172,7 @@ func (n *node) decide(env algo.Env) {
 	}
 }
 
-// Invariant: whoever was woken wakes others; our TOKEN is out when all but one
+// Invariant: a process that was woken wakes others; our TOKEN is out when all but one
 // neighbor's are in, and not before; and who has all of them decides.
 func (n *node) Invariant() error {
 	switch {

@@ -21,7 +21,7 @@ func init() {
 				"number N, f is N/2. The report leaves the time-outs open: here one is drawn anew " +
 				"whenever a process enters a view, and a RECOVERY is repeated with a new nonce. " +
 				"The primary of view 0 leads from the start; a leader that is settled, L, leads " +
-				"view L-1. Whoever hears a COMMIT of a higher view adopts that, where the report " +
+				"view L-1. A process that hears a COMMIT of a higher view adopts that, where the report " +
 				"transfers the state; a START_VIEW is adopted during a recovery, too. The term " +
 				"of a leader is its view plus 1. Suspicions of a failure detector other than the " +
 				"timer are ignored, but those of a script count as an expired timer.",

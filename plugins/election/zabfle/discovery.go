@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// Phase 1 of Zab, discovery, as far as it is about who leads. The prospective
+// Phase 1 of Zab, discovery, as far as it is about which process leads. The prospective
 // leader, whom the vote has elected, is a follower of its own as well.
 
 // recall is where a process begins: with what it saved, or in the first epoch, which
@@ -38,7 +38,7 @@ func (n *node) abandon(env algo.Env) {
 }
 
 // onCEpoch is step l.1.1: when a majority has told, propose an epoch later than any
-// that was. Who tells later is told the epoch that there is (step l.3.3), unless
+// that was. A process that tells later is told the epoch that there is (step l.3.3), unless
 // it has acknowledged a later one. A follower may be ready before its leader.
 func (n *node) onCEpoch(env algo.Env, from algo.ID, m CEpoch) {
 	n.newest = max(n.newest, m.Epoch)

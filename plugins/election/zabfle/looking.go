@@ -26,7 +26,7 @@ func (n *node) enter(env algo.Env, v Vote) {
 
 // change makes v this process's vote and tells everybody.
 func (n *node) change(env algo.Env, v Vote) {
-	n.vote, n.votes[n.ID-1] = v, v
+	n.vote, n.votes[n.ID.Index()] = v, v
 	n.announce(env)
 }
 
@@ -50,10 +50,10 @@ func (n *node) notification() Notification {
 
 // onNotification drops what comes late from a life that has ended.
 func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
-	if m.Incarnation < n.lives[from-1] {
+	if m.Incarnation < n.lives[from.Index()] {
 		return
 	}
-	n.lives[from-1], n.rounds[from-1] = m.Incarnation, m.Clock
+	n.lives[from.Index()], n.rounds[from.Index()] = m.Incarnation, m.Clock
 	if n.state == Idle { // drawn in
 		n.lookForLeader(env)
 	}
@@ -72,10 +72,10 @@ func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	}
 }
 
-// onVote is rule 2. Who is a round behind is told so. Who looks neither leads nor
+// onVote is rule 2. A process that is a round behind is told so. A process that looks neither leads nor
 // follows any more.
 func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
-	n.reports[from-1] = report{}
+	n.reports[from.Index()] = report{}
 	switch vote := n.of(n.ID); {
 	case m.Clock < n.clock:
 		env.Send(from, n.notification())
@@ -89,7 +89,7 @@ func (n *node) onVote(env algo.Env, from algo.ID, m Notification) {
 		n.change(env, m.Vote)
 	}
 	if m.Clock == n.clock {
-		n.votes[from-1] = m.Vote
+		n.votes[from.Index()] = m.Vote
 	}
 	n.poll(env)
 }
@@ -122,11 +122,11 @@ func (n *node) finish(env algo.Env) {
 
 // onReport is rule 4: join if a majority has a leader that says itself that it leads.
 func (n *node) onReport(env algo.Env, from algo.ID, m Notification) {
-	n.votes[from-1] = Vote{} // it counts no more, unless the report is of this round
+	n.votes[from.Index()] = Vote{} // it counts no more, unless the report is of this round
 	if m.Clock == n.clock {
-		n.votes[from-1] = m.Vote
+		n.votes[from.Index()] = m.Vote
 	}
-	n.reports[from-1] = report{m.Vote, m.Clock, m.State == Leading}
+	n.reports[from.Index()] = report{m.Vote, m.Clock, m.State == Leading}
 	if n.established(m) {
 		n.join(env, m)
 	} else {
@@ -151,7 +151,7 @@ func (n *node) established(m Notification) bool {
 	ours := m.Clock == n.clock
 	leads := ours
 	if leader := m.Vote.ID; leader != n.ID {
-		r := n.reports[leader-1]
+		r := n.reports[leader.Index()]
 		leads = r.leading
 		ours = ours && r.clock == n.clock
 	}

@@ -3,11 +3,11 @@
 // an option. Comments cite the numbered rules of the election's implementation,
 // lookForLeader, and the steps of the paper's phase 1.
 //
-// Whoever looks for a leader votes for itself and tells everybody. A vote
+// A process that looks for a leader votes for itself and tells everybody. A vote
 // that is larger (newest epoch, then newest transaction, then ID) is adopted
 // and told on, so that all come to vote for the process with the newest
 // history. When a majority does, and no larger vote turns up for a while, the
-// election is over. Rounds are numbered by a logical clock; who comes late is
+// election is over. Rounds are numbered by a logical clock; a process that comes late is
 // told by the others whom they follow, and joins if the leader itself says
 // that it leads. Nothing in that keeps two parts of a cut network from leading
 // in one round: discovery does, where who is elected leads only when a majority
@@ -36,29 +36,29 @@ func init() {
 				"epoch, is an option (discovery; false is the election alone). What is promised " +
 				"and survived is what holds without it: all agree in the end, and partitions are " +
 				"not survived, although the two sides of one that the detector noticed agree " +
-				"after it. Discovery is there as far as it is about who leads: histories are " +
+				"after it. Discovery is there as far as it is about which process leads: histories are " +
 				"neither told nor synchronized, and NEWLEADER, which begins phase 2, says that a " +
-				"majority has acknowledged the epoch, whereupon it is the term. Whoever has " +
+				"majority has acknowledged the epoch, whereupon it is the term. A process that has " +
 				"acknowledged it to another leader, which failed, follows without doing so again, " +
 				"as in ZooKeeper; for one who has acknowledged a later epoch the leader proposes " +
-				"one above that. Who does not hear NEWLEADER in time looks again. Epochs and " +
+				"one above that. A process that does not hear NEWLEADER in time looks again. Epochs and " +
 				"transactions in votes are parameters and do not grow. Which connections " +
 				"a process has is what the failure detector says: a follower looks again when " +
 				"it suspects its leader, or hears that the leader looks or follows another; a " +
 				"leader, when so many are suspected, or look or follow another, that it has no " +
-				"majority. Whose suspicion is withdrawn is told who leads, and gives way to a " +
-				"leader of a later round; whoever hears from a leader that is to give way to its own " +
-				"tells that one, and who does not lead tells whoever reports to follow it. A leader " +
-				"that hears of a vote for another in its own round tells that one, which may have won " +
-				"by it as well; in ZooKeeper a leader gives up to which no majority connects in time. " +
-				"Notifications name their sender's incarnation, and those of one that has ended are " +
-				"dropped: ZooKeeper has a connection for each life. Who joins " +
+				"majority. Whose suspicion is withdrawn is told which process leads, and gives way to a " +
+				"leader of a later round; a process that hears from a leader that is to give way to its " +
+				"own tells that one, and a process that does not lead tells those that report to follow " +
+				"it. A leader that hears of a vote for another in its own round tells that one, which " +
+				"may have won by it as well; in ZooKeeper a leader gives up to which no majority " +
+				"connects in time. Notifications name their sender's incarnation, and those of one that " +
+				"has ended are dropped: ZooKeeper has a connection for each life. Who joins " +
 				"counts itself in the majority, so that a leader and one that comes back are enough " +
-				"of three; it tells whom it had voted for, and who for it. Who looks leads and " +
-				"follows no more, whatever it reported before, and who reports another round has no " +
-				"vote in this one. During the wait of a majority ZooKeeper drops every notification " +
+				"of three; it tells whom it had voted for, and who for it. A process that looks leads and " +
+				"follows no more, whatever it reported before, and a process that reports another round " +
+				"has no vote in this one. During the wait of a majority ZooKeeper drops every notification " +
 				"but one with a larger vote; here all count, since a report or a later round tells " +
-				"that the majority is gone. Who is about to decide, and has heard from another " +
+				"that the majority is gone. A process that is about to decide, and has heard from another " +
 				"leader of its round or of a later one, begins a round behind both. A process that " +
 				"hears of an election before it was told to start takes part.",
 		},
@@ -136,7 +136,7 @@ func live(n int, _ algo.Params) algo.Liveness {
 }
 
 // longestPatience bounds the doubling of t_resend, as a multiple of it or of
-// finalize_wait: votes that are told again too often would restart that wait for ever.
+// finalize_wait: votes that are told again too often would restart that wait without end.
 const longestPatience = 32
 
 type node struct {
@@ -160,7 +160,7 @@ type node struct {
 	epoch    uint64    // that the leader leads and this process follows in; 0: none yet
 	newest   uint64    // heard of in any CEPOCH
 	proposed uint64    // e' of this leader; 0: none yet
-	quorum   []algo.ID // Q: whose CEPOCH this process has, and who has not looked since
+	quorum   []algo.ID // Q: those whose CEPOCH this process has, and that have not looked since
 	acks     []algo.ID // who acknowledged e'
 }
 
@@ -196,7 +196,7 @@ func (n *node) of(p algo.ID) Vote {
 	return Vote{n.Params.IntOf("peer_epoch", p), n.Params.IntOf("zxid", p), p}
 }
 
-// Start: whoever comes back looks for a leader. A settled epoch is on stable storage.
+// Start: a process that comes back looks for a leader. A settled epoch is on stable storage.
 func (n *node) Start(env algo.Env) {
 	switch {
 	case n.Incarnation > 0:
@@ -229,7 +229,7 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 // left for good.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = without(n.suspects, p)
-	if n.asked = without(n.asked, p); n.rounds[p-1] <= n.clock {
+	if n.asked = without(n.asked, p); n.rounds[p.Index()] <= n.clock {
 		n.strangers = without(n.strangers, p)
 	}
 	if n.leader != algo.None {
@@ -270,8 +270,8 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	}
 }
 
-// Invariant: who looks follows nobody; who looks no more follows its vote; nobody's vote
-// is below its own; and what discovery promises.
+// Invariant: a process that looks follows nobody; a process that looks no more follows its vote;
+// nobody's vote is below its own; and what discovery promises.
 func (n *node) Invariant() error {
 	switch {
 	case (n.state == Looking || n.state == Idle) != (n.leader == algo.None):

@@ -3,8 +3,8 @@
 //
 // The processes stand in a binary tree, 1 at the root and 2p and 2p+1 below p. A quorum is a
 // path from the root to a leaf, and where a process on it is dead, paths through both of its
-// children take its place: any two such sets have a member in common. Who wants to enter needs
-// the lock of every member of a quorum, and whoever waits lets those go first who asked before
+// children take its place: any two such sets have a member in common. A process that wants to enter needs
+// the lock of every member of a quorum, and a process that waits lets those go first who asked before
 // it, as in Maekawa's algorithm. When an arbiter crashes, who waits for it asks those that take
 // its place, and the locks that the dead had are given to the next. So an entry costs about
 // log N locks while all live, more the more are dead, and none is possible without a whole path.
@@ -29,11 +29,12 @@ func init() {
 			Deviations: "Any path will do for the paper; here all take the left-most, so that without " +
 				"crashes the same few processes are everybody's arbiters. The tree may have any size: its " +
 				"last level is filled from the left, and what replaces a dead process with one child is " +
-				"the path through that child. Who gets the locks is decided as in maekawa. What is done " +
-				"about a crash in the middle of a request, or with locks, is as in grid: an arbiter frees " +
-				"the lock of the dead, a requester sends its request to the new members of its quorum, " +
-				"and releases all that it has asked. Whoever was suspected is not trusted again, and one " +
-				"that comes back does not know who has its lock: it gives it to nobody and asks for none.",
+				"the path through that child. Which process gets the locks is decided as in maekawa. What " +
+				"is done about a crash in the middle of a request, or with locks, is as in grid: an " +
+				"arbiter frees the lock of the dead, a requester sends its request to the new members of " +
+				"its quorum, and releases all that it has asked. A process that was suspected is not " +
+				"trusted again, and one that comes back does not know which process has its lock: it " +
+				"gives it to nobody and asks for none.",
 		},
 		Messages: quorum.Messages(),
 		Params:   []algo.Param{quorum.Displaced()},

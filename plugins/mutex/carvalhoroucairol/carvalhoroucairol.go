@@ -1,9 +1,9 @@
 // Package carvalhoroucairol is Ricart and Agrawala's algorithm as Carvalho and Roucairol
 // improved it (CACM 1983): a permission is kept until the other side asks for it.
 //
-// Each pair of processes shares one permission, and who has that of every pair may
-// enter. Who wants to enter asks those alone whose permission it lacks. So a process
-// that enters again and again, while nobody else wants to, sends nothing. Who is asked
+// Each pair of processes shares one permission, and a process that has that of every pair may
+// enter. A process that wants to enter asks those alone whose permission it lacks. So a process
+// that enters again and again, while nobody else wants to, sends nothing. A process that is asked
 // hands the permission over, unless it is inside or its own request came earlier: then
 // it does so when it leaves. Who hands one over while its own, later request is under
 // way asks for it again at once.
@@ -20,7 +20,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "carvalho-roucairol",
-		Summary: "one permission for each pair, kept until the other asks; who has all enters",
+		Summary: "one permission for each pair, kept until the other asks; a process that has all enters",
 		Paper: algo.Paper{
 			Authors: "O. S. F. Carvalho, G. Roucairol",
 			Title:   "On mutual exclusion in computer networks",
@@ -40,7 +40,7 @@ func init() {
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64(n-1) })},
 		},
 		Breaks: "A process that crashes takes with it the permissions that it has. Whoever shares " +
-			"one of them waits for ever; a pair whose permission the other has is not blocked " +
+			"one of them waits without end; a pair whose permission the other has is not blocked " +
 			"until that one gives it away.",
 	}, New)
 }
@@ -88,7 +88,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// onRequest lets whoever asks later wait, and whoever asks earlier go first. The permission
+// onRequest lets a process that asks later wait, and a process that asks earlier go first. The permission
 // given away is needed again; it is asked for once: if it was not here, the request that was
 // sent for it is still to be answered.
 func (n *node) onRequest(env algo.Env, from algo.ID, s Stamp) {
@@ -126,7 +126,7 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	}
 }
 
-// Invariant: only a requester lets others wait; who is inside has every permission; and no
+// Invariant: only a requester lets others wait; a process that is inside has every permission; and no
 // permission is there twice.
 func (n *node) Invariant() error {
 	if !n.requesting && len(n.deferred) > 0 {

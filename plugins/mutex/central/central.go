@@ -1,7 +1,7 @@
 // Package central is mutual exclusion by a central coordinator, as textbooks
 // teach it. Comments cite its rules by number.
 //
-// One process is the coordinator. Who wants to enter asks it, and tells it
+// One process is the coordinator. A process that wants to enter asks it, and tells it
 // when it leaves; the coordinator lets one in at a time, in the order in
 // which the requests arrive. The coordinator asks and tells itself without a
 // message. It is the cheapest algorithm of all, and the yardstick of the
@@ -25,7 +25,7 @@ func init() {
 			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
 			Deviations: "Requests are numbered, so that a second copy of a message changes nothing. " +
 				"Nobody takes over when the coordinator is gone, and one that comes back lets nobody in: " +
-				"it does not know who is inside.",
+				"it does not know which process is inside.",
 		},
 		Messages: []algo.Message{Request{}, Grant{}, Release{}},
 		Params: []algo.Param{{
@@ -44,7 +44,7 @@ func init() {
 				Text:  "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Exactly(messages)},
 		},
-		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits for ever. " +
+		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits without end. " +
 			"One that crashes inside never releases, and everybody waits as well.",
 	}, New)
 }
@@ -98,7 +98,7 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 
 // onRequest is rule 2, at the coordinator.
 func (n *node) onRequest(env algo.Env, t Turn) {
-	latest := &n.latest[slices.Index(n.Peers, t.ID)]
+	latest := &n.latest[t.ID.Index()]
 	switch {
 	case t.Number <= *latest: // a second copy
 		return

@@ -1,8 +1,8 @@
 // Package chandymisra is the algorithm of Chandy and Misra for dining philosophers (ACM TOPLAS 1984)
 // of whom any two are neighbors: one eats at a time.
 //
-// Each pair shares one fork, and one token to ask for it; who has all of its forks may
-// enter. Forks become dirty when they are used. Who is asked for a dirty fork cleans it
+// Each pair shares one fork, and one token to ask for it; a process that has all of its forks may
+// enter. Forks become dirty when they are used. A process that is asked for a dirty fork cleans it
 // and hands it over; a clean one it keeps until it has been inside. So of any two it is
 // known who goes first, namely whoever did not use their fork last, and no clock or
 // number is needed. At the start the forks are dirty and with the smaller process of
@@ -12,7 +12,6 @@ package chandymisra
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -20,7 +19,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "chandy-misra",
-		Summary: "one fork for each pair; a used fork goes to whoever asks, a clean one is kept",
+		Summary: "one fork for each pair; a used fork goes to the process that asks, a clean one is kept",
 		Paper: algo.Paper{
 			Authors: "K. M. Chandy, J. Misra",
 			Title:   "The drinking philosophers problem",
@@ -39,7 +38,7 @@ func init() {
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64((n-1)*(n-1)) / float64(n) })},
 		},
 		Breaks: "A process that crashes takes with it the forks that it has. Whoever shares one " +
-			"of them waits for ever, and those that share a fork with the waiting one follow, " +
+			"of them waits without end, and those that share a fork with the waiting one follow, " +
 			"since it keeps its clean ones.",
 	}, New)
 }
@@ -67,8 +66,8 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// Request asks for the forks that are elsewhere: rule R1. Who wants nothing has of each pair either
-// the fork or the token.
+// Request asks for the forks that are elsewhere: rule R1. A process that wants nothing has of each pair
+// either the fork or the token.
 func (n *node) Request(env algo.Env) {
 	n.hungry = true
 	for i := range n.Peers {
@@ -90,7 +89,7 @@ func (n *node) Release(env algo.Env) {
 }
 
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
-	i, _ := slices.BinarySearch(n.Peers, from)
+	i := from.Index()
 	switch m.(type) {
 	case Request:
 		n.onRequest(env, i)
@@ -149,7 +148,8 @@ func (n *node) missing() int {
 	return k
 }
 
-// Invariant: who is inside has all forks; who neither is nor waits has none that is clean or asked for.
+// Invariant: a process that is inside has all forks; one that neither is nor
+// waits has none that is clean or asked for.
 func (n *node) Invariant() error {
 	if n.eating && n.missing() > 0 {
 		return errors.New("inside without all forks")

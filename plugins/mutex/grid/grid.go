@@ -3,8 +3,8 @@
 //
 // The processes stand in a grid, as wide as high or nearly. A quorum is one full column and
 // one process of every other column, so that any two have a member in common: the column of
-// the one meets what the other has of it. Who wants to enter needs the lock of every member
-// of its quorum, and whoever waits lets those go first who asked before it, as in Maekawa's
+// the one meets what the other has of it. A process that wants to enter needs the lock of every member
+// of its quorum, and a process that waits lets those go first who asked before it, as in Maekawa's
 // algorithm. When one of them crashes, who waits for it takes another full column, or another
 // process of that column, and the locks that the dead had are given to the next. So entries
 // go on as long as one column is whole and no column is dead.
@@ -26,13 +26,13 @@ func init() {
 			Title:   "The grid protocol: a high performance scheme for maintaining replicated data",
 			Venue:   "IEEE TKDE 4(6), 582-592", Year: 1992,
 			Deviations: "The paper has quorums for replicated data; here its write quorums alone are " +
-				"used, and who gets the locks is decided as in maekawa. A process takes the first " +
-				"column without a dead member, from its own on, and of every other column the first " +
+				"used, and which process gets the locks is decided as in maekawa. A process takes the " +
+				"first column without a dead member, from its own on, and of every other column the first " +
 				"live process from its own row on; the last row may be short. What is done about a " +
 				"crash in the middle of a request, or with locks, is not in the paper: an arbiter " +
 				"frees the lock of the dead, a requester sends its request to the new members of its " +
 				"quorum, and releases all that it has asked; a REQUEST that its RELEASE has overtaken " +
-				"is dropped. Whoever was suspected is not trusted again, and one that comes back " +
+				"is dropped. A process that was suspected is not trusted again, and one that comes back " +
 				"gives its lock to nobody and asks for none.",
 		},
 		Messages: quorum.Messages(),

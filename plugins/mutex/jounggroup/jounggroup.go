@@ -5,7 +5,7 @@
 // in one session. In form ra1, Ricart and Agrawala's algorithm, a process puts its reply off only
 // where both requests are of different sessions. So sessions that take turns in the order of stamps
 // keep everybody else out one by one. In form ra2 a process that enters by all replies is a captain,
-// and starts whoever has asked for its session, stamps or not. Its replies name these followers to
+// and starts all that have asked for its session, stamps or not. Its replies name these followers to
 // other sessions, which wait until each has told that it left.
 package jounggroup
 
@@ -96,7 +96,7 @@ type node struct {
 	await     []asked   // followers of others, who have to leave first
 }
 
-// New starts with no request. Who comes back from a crash counts on beyond its former life.
+// New starts with no request. A process that comes back from a crash counts on beyond its former life.
 func New(c algo.Config) algo.Mutex {
 	n, former := len(c.Peers), uint64(c.Incarnation)<<32
 	return &node{
@@ -135,7 +135,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	n.enterIfAllowed(env)
 }
 
-// onRequest is rule 2, and for ra2 rules 5 and 7. Who asks again is out.
+// onRequest is rule 2, and for ra2 rules 5 and 7. A process that asks again is out.
 func (n *node) onRequest(env algo.Env, m Request) {
 	from, s := m.Stamp.ID, m.Stamp
 	n.highest = max(n.highest, s.Number)
@@ -149,7 +149,7 @@ func (n *node) onRequest(env algo.Env, m Request) {
 		n.start(env, s)
 		return
 	case n.role == waiting:
-		n.answered[from-1].keep(s.Number, m.Session)
+		n.answered[from.Index()].keep(s.Number, m.Session)
 	}
 	n.reply(env, m)
 }
@@ -164,14 +164,14 @@ func (n *node) reply(env algo.Env, m Request) {
 				r.Followers = append(r.Followers, Stamp{f.number, n.Peers[i]})
 			}
 		}
-		n.owed[m.Stamp.ID-1].keep(m.Stamp.Number, m.Session)
+		n.owed[m.Stamp.ID.Index()].keep(m.Stamp.Number, m.Session)
 	}
 	env.Send(m.Stamp.ID, r)
 }
 
 // start lets another in, to this process.
 func (n *node) start(env algo.Env, s Stamp) {
-	n.followers[s.ID-1].keep(s.Number, n.session)
+	n.followers[s.ID.Index()].keep(s.Number, n.session)
 	env.Send(s.ID, Start{s})
 }
 
@@ -183,13 +183,13 @@ func (n *node) onReply(from algo.ID, m Reply) {
 	}
 	n.needed = slices.Delete(n.needed, i, i+1)
 	for _, f := range m.Followers {
-		n.await[f.ID-1].number = max(n.await[f.ID-1].number, f.Number)
+		n.await[f.ID.Index()].number = max(n.await[f.ID.Index()].number, f.Number)
 	}
 }
 
 // finished learns that all requests of p up to that number are over.
 func (n *node) finished(p algo.ID, number uint64) {
-	n.done[p-1] = max(n.done[p-1], number)
+	n.done[p.Index()] = max(n.done[p.Index()], number)
 }
 
 // enterIfAllowed is rule 6: with all replies, and when all followers of others have left, it
@@ -213,7 +213,7 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	}
 }
 
-// Release is rule 4, and of a follower in ra2 rule 9: whoever may have been told to wait for it
+// Release is rule 4, and of a follower in ra2 rule 9: a process that may have been told to wait for it
 // hears that it is out. To a captain all of those have said that they are over.
 func (n *node) Release(env algo.Env) {
 	n.role, n.over = idle, n.own.Number

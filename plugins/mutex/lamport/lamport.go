@@ -11,7 +11,6 @@ package lamport
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -41,8 +40,8 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Where links do not keep order it is unsafe: a REPLY or RELEASE that overtakes a " +
-			"REQUEST of its sender lets two in at once. After any crash or loss whoever asks " +
-			"waits for ever.",
+			"REQUEST of its sender lets two in at once. After any crash or loss a process that asks " +
+			"waits without end.",
 	}, New)
 }
 
@@ -61,20 +60,14 @@ func New(c algo.Config) algo.Mutex {
 	return &node{Config: c, queue: make([]uint64, len(c.Peers)), last: make([]uint64, len(c.Peers))}
 }
 
-// at is the place of p in queue and last.
-func (n *node) at(p algo.ID) int {
-	i, _ := slices.BinarySearch(n.Peers, p)
-	return i
-}
-
 // Request is rule 1: put the request into the own queue and everybody else's. Who
-// came back from a crash does not know who is in the queue already.
+// came back from a crash does not know which process is in the queue already.
 func (n *node) Request(env algo.Env) {
 	if n.Incarnation > 0 {
 		return
 	}
 	n.clock++
-	n.queue[n.at(n.ID)] = n.clock
+	n.queue[n.ID.Index()] = n.clock
 	algo.Broadcast(env, n.ID, n.Peers, Request{n.clock})
 	n.enterIfFirst(env)
 }
@@ -82,7 +75,7 @@ func (n *node) Request(env algo.Env) {
 // Release is rule 3.
 func (n *node) Release(env algo.Env) {
 	n.inside = false
-	n.queue[n.at(n.ID)] = 0
+	n.queue[n.ID.Index()] = 0
 	n.clock++
 	algo.Broadcast(env, n.ID, n.Peers, Release{n.clock})
 }
@@ -96,7 +89,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 		n.hear(from, m.TS)
 	case Release:
 		n.hear(from, m.TS)
-		n.queue[n.at(from)] = 0 // rule 4
+		n.queue[from.Index()] = 0 // rule 4
 	}
 	n.enterIfFirst(env)
 }
@@ -104,19 +97,19 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 // hear advances the clock beyond a message's, and notes how far its sender is.
 func (n *node) hear(from algo.ID, ts uint64) {
 	n.clock = max(n.clock, ts) + 1
-	n.last[n.at(from)] = ts
+	n.last[from.Index()] = ts
 }
 
 // onRequest is rule 2: put the request into the queue and acknowledge it.
 func (n *node) onRequest(env algo.Env, from algo.ID, ts uint64) {
-	n.queue[n.at(from)] = ts
+	n.queue[from.Index()] = ts
 	env.Send(from, Reply{n.clock})
 }
 
 // enterIfFirst is rule 5: the own request comes before any other in the queue,
 // and everybody has been heard from since.
 func (n *node) enterIfFirst(env algo.Env) {
-	own := stamp{n.queue[n.at(n.ID)], n.ID}
+	own := stamp{n.queue[n.ID.Index()], n.ID}
 	if own.ts == 0 || n.inside {
 		return
 	}
@@ -135,7 +128,7 @@ func (n *node) enterIfFirst(env algo.Env) {
 	env.Granted()
 }
 
-// Invariant: the clock is beyond everything heard and asked for, and who is
+// Invariant: the clock is beyond everything heard and asked for, and a process that is
 // inside has a request.
 func (n *node) Invariant() error {
 	for i, p := range n.Peers {
@@ -144,7 +137,7 @@ func (n *node) Invariant() error {
 				n.clock, n.last[i], n.queue[i], p)
 		}
 	}
-	if n.inside && n.queue[n.at(n.ID)] == 0 {
+	if n.inside && n.queue[n.ID.Index()] == 0 {
 		return fmt.Errorf("inside without a request in the queue")
 	}
 	return nil

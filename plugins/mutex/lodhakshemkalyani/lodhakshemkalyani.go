@@ -4,7 +4,7 @@
 // Entries follow the stamps of the requests, as in Ricart and Agrawala's algorithm. But
 // of two concurrent requests each answers the other, so no replies are sent between
 // processes that both wait. Each keeps a queue of the requests that it knows to be
-// concurrent with its own. Who leaves tells the next in its queue, with one message. So
+// concurrent with its own. A process that leaves tells the next in its queue, with one message. So
 // the more processes ask at once, the fewer messages an entry costs.
 package lodhakshemkalyani
 
@@ -18,8 +18,9 @@ import (
 
 func init() {
 	algo.RegisterMutex(algo.Spec{
-		Name:    "lodha-kshemkalyani",
-		Summary: "ask everybody; concurrent requests answer each other, and who leaves tells the next",
+		Name: "lodha-kshemkalyani",
+		Summary: "ask everybody; concurrent requests answer each other, and a process that leaves tells " +
+			"the next",
 		Paper: algo.Paper{
 			Authors: "S. Lodha, A. Kshemkalyani",
 			Title:   "A fair distributed mutual exclusion algorithm",

@@ -6,12 +6,12 @@
 // every member of its quorum, and each has but one lock to give: that is all of
 // the safety. Each member is also the arbiter of its lock and prefers the oldest
 // request. When an older one comes than the one that has the lock, the arbiter
-// inquires, and whoever has failed elsewhere relinquishes: so nobody waits in a
+// inquires, and a process that has failed elsewhere relinquishes: so nobody waits in a
 // circle. With quorums of size K, about the square root of N, that is 3(K-1)
 // messages for an entry without contention.
 //
 // Nobody starves, since a LOCKED carries the arbiter's clock: the next request of
-// whoever is let in comes after all that wait at any of its arbiters, and any two
+// a process that is let in comes after all that wait at any of its arbiters, and any two
 // processes have one in common.
 package maekawa
 
@@ -35,8 +35,9 @@ func init() {
 				"points is known here, quorums are rows and columns of a grid, whose last row may be " +
 				"shorter. A request's number exceeds that of every REQUEST sent, received or observed; " +
 				"observed is what an arbiter has received, by its clock, which LOCKED carries, or else " +
-				"whoever has asked often would be passed by one who has not, without end. A process " +
-				"that comes back does not know who has its lock: it gives it to nobody, and asks for none.",
+				"a process that has asked often would be passed by one who has not, without end. A process " +
+				"that comes back does not know which process has its lock: it gives it to nobody, and " +
+				"asks for none.",
 		},
 		Messages: quorum.Messages(),
 		Params: []algo.Param{

@@ -9,7 +9,6 @@ package naimitrehel
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -55,7 +54,7 @@ func New(c algo.Config) algo.Mutex {
 	case c.Holder != c.ID:
 		return &node{Config: c, father: c.Holder}
 	case c.Incarnation > 0:
-		next := (slices.Index(c.Peers, c.ID) + 1) % len(c.Peers)
+		next := (c.ID.Index() + 1) % len(c.Peers)
 		return &node{Config: c, father: c.Peers[next]}
 	}
 	return &node{Config: c, tokenPresent: true}

@@ -3,12 +3,12 @@
 // that form; those marked + complete what lecture notes leave open.
 //
 // Without failures it is naimi-trehel: requests climb a tree of last pointers,
-// and the token goes down a queue of next pointers. Whoever waits longer than
+// and the token goes down a queue of next pointers. A process that waits longer than
 // Twait consults everybody whether it stands in the queue. If nobody says so
 // within Telec, it queries everybody for the token. If nobody has it, it becomes
 // a candidate, and the candidate with the least ID makes a new token, and a new
 // tree with itself at the root. If somebody has it, and again the next time, the
-// request has died on its way, and whoever holds the token by then builds the new
+// request has died on its way, and a process that holds the token by then builds the new
 // tree.
 //
 // Each tree is an epoch of its own: what is left of an older one counts no more.
@@ -151,7 +151,7 @@ func (n *node) pending() bool { return n.requesting && !n.inside }
 // in is the epoch for a message.
 func (n *node) in() In { return In{n.epoch, n.recovering} }
 
-// onRequest is rule 2 of naimi-trehel. Whoever has just come back stands in no
+// onRequest is rule 2 of naimi-trehel. A process that has just come back stands in no
 // tree: the request is lost, as if it had come before.
 func (n *node) onRequest(env algo.Env, origin algo.ID) {
 	switch {
@@ -167,7 +167,7 @@ func (n *node) onRequest(env algo.Env, origin algo.ID) {
 	n.last = origin
 }
 
-// onToken is rule 13. Who asked for it in the meantime is told where it is; who
+// onToken is rule 13. A process that asked for it in the meantime is told where it is; who
 // asked for a new tree, gets one.
 func (n *node) onToken(env algo.Env) {
 	n.token = true
@@ -186,7 +186,7 @@ func (n *node) onToken(env algo.Env) {
 	}
 }
 
-// Invariant: the root is idle exactly with the token; who waits, and nobody else
+// Invariant: the root is idle exactly with the token; a process that waits, and nobody else
 // but one that comes back, is in a state of waiting; nobody is next to itself.
 func (n *node) Invariant() error {
 	root := n.last == n.ID

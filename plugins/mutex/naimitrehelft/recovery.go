@@ -89,7 +89,7 @@ func (n *node) current(env algo.Env, from algo.ID, m algo.Message) bool {
 }
 
 // among says whether m counts for one who came back, though it has known a newer
-// epoch: whoever knew that may be gone, and those who are left hold the token.
+// epoch: a process that knew that may be gone, and those who are left hold the token.
 func (n *node) among(m algo.Message) bool {
 	switch m.(type) {
 	case Query, TokenHere, Election:
@@ -164,7 +164,7 @@ func (n *node) onElection(env algo.Env, from algo.ID) {
 	}
 }
 
-// Start is rule 14: whoever comes back asks for the token, and so learns of a
+// Start is rule 14: a process that comes back asks for the token, and so learns of a
 // newer epoch, or of the holder, who will begin one, or becomes a candidate.
 func (n *node) Start(env algo.Env) {
 	if n.recovering {

@@ -19,14 +19,15 @@ func init() {
 			Venue: "WDAG", Year: 1987,
 			Deviations: "As lecture notes describe it, completed where they are silent. Messages carry " +
 				"an epoch, which each new tree raises; those of an older one are dropped, and questions " +
-				"of an older one are answered with the newer. Whoever is asked for the token while it is " +
-				"on its way answers when it comes. After a second answer that the token lives, a waiter " +
-				"has its holder build a new tree, since its request may have died with a process " +
+				"of an older one are answered with the newer. A process that is asked for the token while " +
+				"it is on its way answers when it comes. After a second answer that the token lives, a " +
+				"waiter has its holder build a new tree, since its request may have died with a process " +
 				"(rebuild; false is the notes' text, which starves); if the token has moved on, the " +
-				"REBUILD follows it, and whoever it has passed builds the tree when the token comes. " +
-				"Twait is by default as long as a queue of everybody takes. An observer whose candidate " +
-				"dies consults again. In a new tree pending requests are issued again. A process that " +
-				"comes back has saved its epoch, not the token, and takes part in a newer epoch alone.",
+				"REBUILD follows it, and a process that it has passed builds the tree when the token " +
+				"comes. Twait is by default as long as a queue of everybody takes. An observer whose " +
+				"candidate dies consults again. In a new tree pending requests are issued again. A " +
+				"process that comes back has saved its epoch, not the token, and takes part in a newer " +
+				"epoch alone.",
 		},
 		Token: "TOKEN",
 		Messages: []algo.Message{

@@ -5,7 +5,7 @@
 // LAST leads to the sink, the last process to have asked. Following NEXT from the one
 // that has the privilege gives the queue of those that wait. A request goes from
 // neighbor to neighbor to the sink, and turns the edges on its way round. The privilege
-// is sent straight to whoever is next. So on a star an entry costs three messages at
+// is sent straight to the process that is next. So on a star an entry costs three messages at
 // most.
 package neilsenmizuno
 
@@ -43,7 +43,7 @@ func init() {
 				Text:  "on a star whose center has the privilege, 3N-4 for N entries",
 				Bound: algo.Exactly(func(n int) float64 { return float64(max(3*n-4, 0)) / float64(n) })},
 		},
-		Breaks: "The crash of whoever has the privilege, or waits in the queue, loses it. That of " +
+		Breaks: "The crash of the process that has the privilege, or waits in the queue, loses it. That of " +
 			"an inner process of the tree cuts it: on a star, of the center. A second copy of " +
 			"a message is fatal too: two privileges, or a request that never ends.",
 	}, New)
@@ -129,7 +129,7 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 	}
 }
 
-// onRequest: the edge on which it came is turned round, whoever wants the privilege.
+// onRequest: the edge on which it came is turned round, whichever process wants the privilege.
 func (n *node) onRequest(env algo.Env, m Request) {
 	switch {
 	case n.last != algo.None: // no sink: pass it on

@@ -11,7 +11,7 @@ import (
 // onRequest is rule 2. One that its RELEASE has overtaken is over: nobody waited for its
 // answer.
 func (n *Node) onRequest(env algo.Env, s Stamp) {
-	if n.over != nil && s.Clock <= n.over[s.ID-1] {
+	if n.over != nil && s.Clock <= n.over[s.ID.Index()] {
 		return
 	}
 	if n.lock == (Stamp{}) {
@@ -41,11 +41,11 @@ func (n *Node) onRelinquish(env algo.Env, s Stamp) {
 	}
 }
 
-// onRelease is rule 8, at the arbiter. Who waits here, but entered with others' locks, waits
+// onRelease is rule 8, at the arbiter. A process that waits here, but entered with others' locks, waits
 // no more.
 func (n *Node) onRelease(env algo.Env, s Stamp) {
 	if n.over != nil {
-		n.over[s.ID-1] = max(n.over[s.ID-1], s.Clock)
+		n.over[s.ID.Index()] = max(n.over[s.ID.Index()], s.Clock)
 		n.waiting = slices.DeleteFunc(n.waiting, func(r Stamp) bool { return r == s })
 	}
 	if s == n.lock {
@@ -77,7 +77,7 @@ func (n *Node) enqueue(s Stamp) {
 	n.waiting = slices.Insert(n.waiting, i, s)
 }
 
-// Invariant: who is inside has every lock of its quorum, no arbiter that gave
+// Invariant: a process that is inside has every lock of its quorum, no arbiter that gave
 // its lock lets us wait, those who wait for ours do so in order, and if the first
 // of them is before the lock, its owner has been asked.
 func (n *Node) Invariant() error {

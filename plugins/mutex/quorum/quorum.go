@@ -143,7 +143,7 @@ func NewWatcher(c algo.Config, f Family) *Watcher {
 	return w
 }
 
-// Suspect is rule 9: p has crashed. What it had of us is free, and whoever waits for an
+// Suspect is rule 9: p has crashed. What it had of us is free, and a process that waits for an
 // answer of p asks others in its place.
 func (w *Watcher) Suspect(env algo.Env, p algo.ID) {
 	w.dead = append(w.dead, p)
@@ -159,7 +159,7 @@ func (w *Watcher) Suspect(env algo.Env, p algo.ID) {
 	w.enter(env)
 }
 
-// Restore changes nothing: who comes back does not know who has its lock.
+// Restore changes nothing: a process that comes back does not know which process has its lock.
 func (*Watcher) Restore(algo.Env, algo.ID) {}
 
 var (

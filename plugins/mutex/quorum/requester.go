@@ -28,7 +28,7 @@ func (n *Node) ask(env algo.Env) {
 	slices.Sort(n.contacted)
 }
 
-// Release is rule 8, at the requester. Who is no more in the quorum has the request, too.
+// Release is rule 8, at the requester. A process that is no more in the quorum has the request, too.
 func (n *Node) Release(env algo.Env) {
 	for _, p := range n.contacted {
 		if !slices.Contains(n.dead, p) {
@@ -85,7 +85,7 @@ func (n *Node) onInquire(env algo.Env, arbiter algo.ID, s Stamp) {
 	n.giveBack(env)
 }
 
-// giveBack is rule 5: whoever has failed somewhere cannot enter soon, and lets
+// giveBack is rule 5: a process that has failed somewhere cannot enter soon, and lets
 // those go first who are before it elsewhere.
 func (n *Node) giveBack(env algo.Env) {
 	if len(n.failed) == 0 {

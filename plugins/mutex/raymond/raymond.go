@@ -37,8 +37,8 @@ func init() {
 			Text:  "twice the distance to the holder; on average, in a binary tree",
 			Bound: algo.Within(0.10, messages),
 		}},
-		Breaks: "A crash cuts the tree: whoever has the crashed process between itself and the " +
-			"privilege waits for ever, and the holder takes the privilege along.",
+		Breaks: "A crash cuts the tree: a process that has the crashed process between itself and the " +
+			"privilege waits without end, and the holder takes the privilege along.",
 	}, New)
 }
 
@@ -125,7 +125,7 @@ func (n *node) makeRequest(env algo.Env) {
 }
 
 // Invariant is what the two procedures leave behind: nobody waits for a holder
-// that is idle, and whoever waits elsewhere has asked.
+// that is idle, and a process that waits elsewhere has asked.
 func (n *node) Invariant() error {
 	here := n.holder == n.ID
 	switch {

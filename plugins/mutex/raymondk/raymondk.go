@@ -1,7 +1,7 @@
 // Package raymondk is Raymond's algorithm for at most k processes in the critical section at
 // once (IPL 1989).
 //
-// It is the permission algorithm of Ricart and Agrawala with one number changed. Who wants to
+// It is the permission algorithm of Ricart and Agrawala with one number changed. A process that wants to
 // enter asks everybody else and enters when all but k-1 of the others have replied. A process
 // that is inside, or whose own request is earlier, replies when it leaves. So of k+1 processes
 // inside the latest to have asked would have the permission of one of the others, which gives
@@ -45,8 +45,8 @@ func init() {
 				Text: "2(N-1)", Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Each dead process is one that never replies, which takes a place away: with k - 1 of " +
-			"them there is one place left, and with k all requests wait for ever. A lost message takes a " +
-			"place away from one request, or for a REQUEST from the request alone.",
+			"them there is one place left, and with k all requests wait without end. A lost message " +
+			"takes a place away from one request, or for a REQUEST from the request alone.",
 	}, New)
 }
 
@@ -72,7 +72,7 @@ type node struct {
 	deferred []uint64 // by ID - 1: the latest request of each that is to be answered; 0: none
 }
 
-// New starts with no request and no number seen. Who comes back from a crash counts on beyond
+// New starts with no request and no number seen. A process that comes back from a crash counts on beyond
 // its former life, or its requests would come before those inside.
 func New(c algo.Config) algo.Mutex {
 	n, former := len(c.Peers), uint64(c.Incarnation)<<32
@@ -91,7 +91,7 @@ func (n *node) Request(env algo.Env) {
 	n.enterIfAllowed(env)
 }
 
-// Release answers whoever waits, once each.
+// Release answers all that wait, once each.
 func (n *node) Release(env algo.Env) {
 	n.state = idle
 	for i, number := range n.deferred {
@@ -107,7 +107,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	case Request:
 		n.onRequest(env, from, m.N)
 	case Reply:
-		n.answered[from-1] = max(n.answered[from-1], m.N)
+		n.answered[from.Index()] = max(n.answered[from.Index()], m.N)
 		n.enterIfAllowed(env)
 	}
 }
@@ -118,7 +118,7 @@ func (n *node) onRequest(env algo.Env, from algo.ID, number uint64) {
 	n.highest = max(n.highest, number)
 	first := n.own < number || n.own == number && n.ID < from
 	if n.state == inside || n.state == waiting && first {
-		n.deferred[from-1] = max(n.deferred[from-1], number)
+		n.deferred[from.Index()] = max(n.deferred[from.Index()], number)
 		return
 	}
 	env.Send(from, Reply{number})

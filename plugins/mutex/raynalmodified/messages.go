@@ -4,7 +4,7 @@ package raynalmodified
 // how often it has passed the turn.
 type Inform struct{ S uint64 }
 
-// Wakeup asks whoever keeps the turn to pass it on, on behalf of its sender,
+// Wakeup asks a process that keeps the turn to pass it on, on behalf of its sender,
 // whose X it carries: once that has changed, the sender has had its turn. It is
 // sent with park alone.
 type Wakeup struct{ S uint64 }

@@ -5,16 +5,16 @@
 // Each process has a number A, no two of which have a factor in common, and a
 // fraction X, at first A, but 1 at one process. The product T of all X says
 // whose turn it is: process i's, if T = Q/A(i), Q being the product of all A.
-// Everybody knows every X. Whoever leaves multiplies its X by A(i)/A(i+1),
-// which makes it its successor's turn, and informs all others. Whoever does
+// Everybody knows every X. A process that leaves multiplies its X by A(i)/A(i+1),
+// which makes it its successor's turn, and informs all others. A process that does
 // not want to enter does so as well as soon as its turn comes.
 //
 // After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. So s
 // stands for X, which would outgrow any number, and T is compared with Q/A(i)
 // factor by factor; which A were chosen makes no difference.
 //
-// So the turn goes round for ever, also when nobody wants it. With park it stays
-// where nobody known is waiting, and whoever wants to enter wakes everybody up.
+// So the turn goes round without end, also when nobody wants it. With park it stays
+// where nobody known is waiting, and a process that wants to enter wakes everybody up.
 package raynalmodified
 
 import (
@@ -60,7 +60,7 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * (n - 1)) }),
 		}},
 		Breaks: "Any crash stops the turn at the process that is down, wanted or not, and everybody " +
-			"waits for ever. It never rests: an idle system exchanges N-1 messages in each " +
+			"waits without end. It never rests: an idle system exchanges N-1 messages in each " +
 			"message delay, unless park is set.",
 	}, New)
 }
@@ -105,7 +105,7 @@ func (n *node) Request(env algo.Env) {
 	n.asked = true
 	n.testTurn(env)
 	if n.asked && n.park { // the turn is somebody else's, who may have kept it
-		algo.Broadcast(env, n.ID, n.Peers, Wakeup{n.s[n.ID-1]})
+		algo.Broadcast(env, n.ID, n.Peers, Wakeup{n.s[n.ID.Index()]})
 	}
 }
 
@@ -118,7 +118,7 @@ func (n *node) Release(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Inform: // rule 2
-		n.s[from-1] = m.S
+		n.s[from.Index()] = m.S
 		n.testTurn(env)
 	case Wakeup:
 		n.onWakeup(env, from, m.S)
@@ -127,7 +127,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 // onWakeup notes the newest wake-up of each process.
 func (n *node) onWakeup(env algo.Env, from algo.ID, s uint64) {
-	if w := &n.wakeups[from-1]; !w.came || s > w.s {
+	if w := &n.wakeups[from.Index()]; !w.came || s > w.s {
 		*w = wakeup{true, s}
 		n.testTurn(env)
 	}
@@ -171,7 +171,7 @@ func (n *node) leaveTurn(env algo.Env) {
 	}
 }
 
-// awaited says whether anybody waits, as far as is known: whoever woke us up
+// awaited says whether anybody waits, as far as is known: a process that woke us up
 // with the X that it still has.
 func (n *node) awaited() bool {
 	for i, w := range n.wakeups {
@@ -184,14 +184,14 @@ func (n *node) awaited() bool {
 
 // passTurn is rule 1. With one process the turn is its own again.
 func (n *node) passTurn(env algo.Env) {
-	n.s[n.ID-1]++
-	algo.Broadcast(env, n.ID, n.Peers, Inform{n.s[n.ID-1]})
+	n.s[n.ID.Index()]++
+	algo.Broadcast(env, n.ID, n.Peers, Inform{n.s[n.ID.Index()]})
 }
 
 // Invariant: nobody is known to be more than one pass ahead or behind, and who
 // is inside has the turn.
 func (n *node) Invariant() error {
-	own := n.s[n.ID-1]
+	own := n.s[n.ID.Index()]
 	for i, s := range n.s {
 		if s > own+1 || own > s+1 {
 			return fmt.Errorf("%d passes here, but %d of %d", own, s, i+1)

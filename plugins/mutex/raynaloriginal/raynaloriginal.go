@@ -4,15 +4,15 @@
 // Each process has a number A, and no two of these have a factor in common. It
 // keeps a fraction X, at first A, but 1 at one process. The product T of all X
 // says whose turn it is: process i's, if T = Q/A(i), Q being the product of all
-// A. Whoever wants to enter asks everybody for X, works T out, and polls again
-// after a pause if the turn is another's. Whoever leaves multiplies its X by
+// A. A process that wants to enter asks everybody for X, works T out, and polls again
+// after a pause if the turn is another's. A process that leaves multiplies its X by
 // A(i)/A(i+1), and so makes it its successor's turn without any message.
 //
 // After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. X outgrows
 // any number, so s stands for it in messages.
 //
 // The turn passes by leaving alone: if the process whose turn it is does not
-// want to enter, nobody else ever will, and those who want to poll for ever.
+// want to enter, nobody else ever will, and those who want to poll without end.
 package raynaloriginal
 
 import (
@@ -28,7 +28,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "raynal-original",
-		Summary: "a product of fractions says whose turn it is; poll for it; may block for ever",
+		Summary: "a product of fractions says whose turn it is; poll for it; may block without end",
 		Paper: algo.Paper{
 			Authors: "M. Raynal",
 			Title:   "Prime numbers as a tool to design distributed algorithms",
@@ -36,7 +36,7 @@ func init() {
 			Deviations: "T is compared with Q/A when every process has replied, not before. Polls are " +
 				"numbered and replies name their poll, so that duplicates do no harm. Fractions " +
 				"have no bound: A and X outgrow any fixed width after a few laps, so X travels as its " +
-				"exponent, as in raynal-modified. A request that is not granted polls for ever, as in " +
+				"exponent, as in raynal-modified. A request that is not granted polls without end, as in " +
 				"the paper, unless poll_limit is set.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
@@ -55,11 +55,11 @@ func init() {
 		Survives: algo.Faults{Duplication: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/entry", Load: "best", Source: algo.Derived,
-			Text:  "2(N-1): one poll, by whoever's turn it is",
+			Text:  "2(N-1): one poll, by the process whose turn it is",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
 		Breaks: "If the process whose turn it is does not want to enter, nobody else ever does: who " +
-			"wants to polls for ever, a livelock. Any crash has that effect too, since a poll " +
+			"wants to polls without end, a livelock. Any crash has that effect too, since a poll " +
 			"needs every reply.",
 	}, New)
 }
@@ -83,7 +83,7 @@ type node struct {
 // New is the initialization: X is A, but 1 where the turn is first.
 func New(c algo.Config) algo.Mutex {
 	a := raynal.Attributes(c.Params, len(c.Peers))
-	n := &node{Config: c, a: a, turn: ratio(1, a[c.ID-1])}
+	n := &node{Config: c, a: a, turn: ratio(1, a[c.ID.Index()])}
 	n.x = n.xOf(c.ID, 0)
 	for _, a := range a {
 		n.turn = n.turn.times(ratio(a, 1))
@@ -92,13 +92,13 @@ func New(c algo.Config) algo.Mutex {
 }
 
 // step is A(p)/A(p+1), p+1 being the successor in the ring of IDs.
-func (n *node) step(p algo.ID) fraction { return ratio(n.a[p-1], n.a[int(p)%len(n.a)]) }
+func (n *node) step(p algo.ID) fraction { return ratio(n.a[p.Index()], n.a[int(p)%len(n.a)]) }
 
 // xOf is X of process p when it has passed the turn s times.
 func (n *node) xOf(p algo.ID, s uint64) fraction {
 	x := n.step(p).power(s)
 	if p != n.Holder {
-		x = x.times(ratio(n.a[p-1], 1))
+		x = x.times(ratio(n.a[p.Index()], 1))
 	}
 	return x
 }

@@ -20,13 +20,13 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "ricart-agrawala",
-		Summary: "ask everybody; whoever asked earlier or is inside replies when it leaves",
+		Summary: "ask everybody; a process that asked earlier or is inside replies when it leaves",
 		Paper: algo.Paper{
 			Authors: "G. Ricart, A. K. Agrawala",
 			Title:   "An optimal algorithm for mutual exclusion in computer networks",
 			Venue:   "CACM 24(1), 9-17", Year: 1981, DOI: "10.1145/358527.358537",
-			Deviations: "A REPLY names the request that it answers, and who has replied is kept as a " +
-				"set; the paper counts bare REPLYs. So copies that the network makes change nothing. " +
+			Deviations: "A REPLY names the request that it answers, and those that have replied are kept " +
+				"as a set; the paper counts bare REPLYs. So copies that the network makes change nothing. " +
 				"A process that comes back numbers its requests beyond those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
@@ -39,7 +39,7 @@ func init() {
 				Text: "2(N-1)", Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Any crash blocks it, also of a process that does not want to enter, and so does a " +
-			"lost message: whoever asks afterwards lacks one reply for ever.",
+			"lost message: a process that asks afterwards lacks one reply for good.",
 	}, New)
 }
 
@@ -55,7 +55,7 @@ type node struct {
 	deferred   []Stamp   // requests to be answered at the release
 }
 
-// New starts with no request and no number seen. Who comes back from a crash counts
+// New starts with no request and no number seen. A process that comes back from a crash counts
 // on beyond its former life, or its requests would come before those inside.
 func New(c algo.Config) algo.Mutex { return &node{Config: c, highest: uint64(c.Incarnation) << 32} }
 

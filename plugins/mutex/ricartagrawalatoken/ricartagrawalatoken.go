@@ -1,17 +1,16 @@
 // Package ricartagrawalatoken is the broadcast token algorithm of Ricart and Agrawala (CACM 1983),
 // their answer to Carvalho and Roucairol.
 //
-// One token; who has it may enter. Who wants it asks everybody, since nobody knows where it
-// is, with the number of this request. The token remembers the number of each process's last
-// request that was served. Who leaves looks round the ring of processes, from its successor on, for
-// the first whose request is newer than that, and hands the token over. So nobody is passed
-// over, and no queue is kept.
+// One token; a process that has it may enter. A process that wants it asks everybody, since nobody
+// knows where it is, with the number of this request. The token remembers the number of each process's
+// last request that was served. A process that leaves looks round the ring of processes, from its
+// successor on, for the first whose request is newer than that, and hands the token over. So nobody is
+// passed over, and no queue is kept.
 package ricartagrawalatoken
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -19,7 +18,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "ricart-agrawala-token",
-		Summary: "one token; requests are broadcast, and who leaves looks round for the next",
+		Summary: "one token; requests are broadcast, and a process that leaves looks round for the next",
 		Paper: algo.Paper{
 			Authors: "G. Ricart, A. K. Agrawala",
 			Title:   "Author's response to \"On mutual exclusion in computer networks\"",
@@ -40,7 +39,7 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and whoever asks waits for ever. So it is when the token goes to a process " +
+			"more, and a process that asks waits without end. So it is when the token goes to a process " +
 			"that crashed while it waited. The crash of any other does no harm.",
 	}, New)
 }
@@ -64,12 +63,6 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// at is the place of p in request and token.
-func (n *node) at(p algo.ID) int {
-	i, _ := slices.BinarySearch(n.Peers, p)
-	return i
-}
-
 // Request asks everybody, unless the token is here.
 func (n *node) Request(env algo.Env) {
 	if n.token != nil {
@@ -83,7 +76,7 @@ func (n *node) Request(env algo.Env) {
 // Release notes that the own request is served, and hands the token over.
 func (n *node) Release(env algo.Env) {
 	n.inside = false
-	n.token[n.at(n.ID)] = n.clock
+	n.token[n.ID.Index()] = n.clock
 	n.handOver(env)
 }
 
@@ -98,7 +91,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 // onRequest: an idle holder hands the token over at once.
 func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
-	i := n.at(j)
+	i := j.Index()
 	n.request[i] = max(n.request[i], number)
 	if n.token != nil && !n.inside {
 		n.handOver(env)
@@ -118,7 +111,7 @@ func (n *node) enter(env algo.Env) {
 // handOver gives the token to the first behind this process that waits, if one does. That it
 // asked itself, nobody tells it.
 func (n *node) handOver(env algo.Env) {
-	self := n.at(n.ID)
+	self := n.ID.Index()
 	for k := range n.Peers {
 		if i := (self + k) % len(n.Peers); n.request[i] > n.token[i] {
 			env.Send(n.Peers[i], Token{n.token})
@@ -128,7 +121,7 @@ func (n *node) handOver(env algo.Env) {
 	}
 }
 
-// Invariant: nobody waits for an idle holder, and whoever is inside has the token.
+// Invariant: nobody waits for an idle holder, and a process that is inside has the token.
 func (n *node) Invariant() error {
 	if n.inside && n.token == nil {
 		return errors.New("inside without the token")

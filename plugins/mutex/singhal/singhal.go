@@ -4,7 +4,7 @@
 // number of its last request. It asks only those that want to enter themselves, since
 // one of them has the token or gets it. At the start each process takes those before it
 // for requesting, like the steps of a staircase, so that of any two one asks the other.
-// Every rule keeps it so. The token carries what its holders knew, and whoever leaves
+// Every rule keeps it so. The token carries what its holders knew, and a process that leaves
 // gives it to the next, round the ring, that wants to enter.
 package singhal
 
@@ -43,7 +43,7 @@ func init() {
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
 			"more. Unlike in suzuki-kasami the crash of an idle process may do harm too: the " +
-			"token goes to whoever is taken for requesting.",
+			"token goes to the process that is taken for requesting.",
 	}, New)
 }
 
@@ -59,7 +59,7 @@ type node struct {
 // before it for requesting.
 func New(c algo.Config) algo.Mutex {
 	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers))}
-	first, self := n.at(c.Holder), n.at(c.ID)
+	first, self := c.Holder.Index(), c.ID.Index()
 	for i := first; i != self; i = (i + 1) % len(c.Peers) {
 		n.sv[i] = Requesting
 	}
@@ -71,15 +71,9 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// at is the place of p in sv, sn and the token.
-func (n *node) at(p algo.ID) int {
-	i, _ := slices.BinarySearch(n.Peers, p)
-	return i
-}
-
 // Request asks those that may have the token.
 func (n *node) Request(env algo.Env) {
-	self := n.at(n.ID)
+	self := n.ID.Index()
 	if n.sv[self] == Holding {
 		n.sv[self] = Executing
 		env.Granted()
@@ -99,7 +93,7 @@ func (n *node) Request(env algo.Env) {
 // served was asked by this process, if it took it for requesting: before it was inside it asked
 // all of those, and inside it has learned of later requests alone.
 func (n *node) Release(env algo.Env) {
-	self := n.at(n.ID)
+	self := n.ID.Index()
 	n.token.State[self], n.token.Number[self] = Neither, n.sn[self]
 	for i := range n.Peers {
 		if n.sn[i] > n.token.Number[i] {
@@ -130,7 +124,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 // here asks it. Where the token is, a REQUEST that was served before it came is answered by one: its
 // sender may want to enter again, and rely on this process to ask.
 func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
-	i, self := n.at(j), n.at(n.ID)
+	i, self := j.Index(), n.ID.Index()
 	late := number <= n.sn[i]
 	if n.sv[self] == Executing && n.token.State[i] == Neither {
 		late = number <= n.token.Number[i]
@@ -156,7 +150,7 @@ func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
 
 func (n *node) onToken(env algo.Env, t Token) {
 	n.token = t
-	n.sv[n.at(n.ID)] = Executing
+	n.sv[n.ID.Index()] = Executing
 	env.Granted()
 }
 
@@ -165,10 +159,10 @@ func (n *node) handOver(env algo.Env, to algo.ID) {
 	n.token = Token{}
 }
 
-// Invariant: who is inside or idle with the token has it, nobody else does; and an idle holder knows
-// of nobody that wants it.
+// Invariant: a process that is inside or idle with the token has it, nobody else does; and an idle
+// holder knows of nobody that wants it.
 func (n *node) Invariant() error {
-	own := n.sv[n.at(n.ID)]
+	own := n.sv[n.ID.Index()]
 	if (own == Executing || own == Holding) != (n.token.State != nil) {
 		return errors.New("the own state and the token disagree")
 	}

@@ -1,7 +1,7 @@
 // Package suzukikasami is the broadcast token algorithm of Suzuki and Kasami
 // (ACM TOCS 1985). Comments cite procedures P1 and P2 of the paper.
 //
-// One token; who has it may enter. Who wants it asks everybody, since nobody
+// One token; a process that has it may enter. A process that wants it asks everybody, since nobody
 // knows where it is. Every process remembers the number of each process's last
 // request, RN; the token remembers the last one served, LN. Where RN is one
 // ahead of LN, a request is waiting, and the holder puts its process into the
@@ -41,7 +41,7 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and whoever asks waits for ever. The crash of a process that neither has the " +
+			"more, and a process that asks waits without end. The crash of a process that neither has the " +
 			"token nor waits for it does no harm.",
 	}, New)
 }
@@ -59,7 +59,7 @@ type node struct {
 // New gives the token to the holder.
 func New(c algo.Config) algo.Mutex {
 	n := &node{Config: c, rn: make([]uint64, len(c.Peers))}
-	n.rn[n.at(c.ID)] = uint64(c.Incarnation) << 32
+	n.rn[c.ID.Index()] = uint64(c.Incarnation) << 32
 	if c.Holder == c.ID && c.Incarnation == 0 {
 		n.token.LN = make([]uint64, len(c.Peers))
 	}
@@ -68,12 +68,6 @@ func New(c algo.Config) algo.Mutex {
 
 func (n *node) holds() bool { return n.token.LN != nil }
 
-// at is the place of p in rn and LN.
-func (n *node) at(p algo.ID) int {
-	i, _ := slices.BinarySearch(n.Peers, p)
-	return i
-}
-
 // Request is the first half of P1.
 func (n *node) Request(env algo.Env) {
 	n.requesting = true
@@ -81,7 +75,7 @@ func (n *node) Request(env algo.Env) {
 		env.Granted()
 		return
 	}
-	i := n.at(n.ID)
+	i := n.ID.Index()
 	n.rn[i]++
 	algo.Broadcast(env, n.ID, n.Peers, Request{n.rn[i]})
 }
@@ -90,7 +84,7 @@ func (n *node) Request(env algo.Env) {
 // those who wait and hand the token to the first.
 func (n *node) Release(env algo.Env) {
 	n.requesting = false
-	i := n.at(n.ID)
+	i := n.ID.Index()
 	n.token.LN[i] = n.rn[i]
 	for k := 1; k < len(n.Peers); k++ {
 		j := n.Peers[(i+k)%len(n.Peers)]
@@ -116,7 +110,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 // onRequest is P2.
 func (n *node) onRequest(env algo.Env, j algo.ID, number uint64) {
-	i := n.at(j)
+	i := j.Index()
 	n.rn[i] = max(n.rn[i], number)
 	if n.holds() && !n.requesting && n.waits(j) { // idle holder
 		n.handOver(env, j)
@@ -132,7 +126,7 @@ func (n *node) onToken(env algo.Env, t Token) {
 // waits says whether a request of j is known that is not served yet: the next in the paper, unless a
 // crash of j lies between.
 func (n *node) waits(j algo.ID) bool {
-	i := n.at(j)
+	i := j.Index()
 	return n.rn[i] > n.token.LN[i]
 }
 

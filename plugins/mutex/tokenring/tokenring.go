@@ -1,7 +1,7 @@
 // Package tokenring is mutual exclusion by a token that goes round a ring for
 // ever (Le Lann, IFIP 1977). Its rules are three; comments cite them by number.
 //
-// Who has the token may enter. Who does not want to, or leaves, passes it on.
+// The process that has the token may enter. A process that does not want to, or leaves, passes it on.
 // Nobody asks for it. Where everybody wants to enter, each entry costs one
 // message, less than with any other algorithm. Where nobody does, messages go
 // round all the same.
@@ -17,7 +17,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "token-ring",
-		Summary: "a token goes round a ring for ever; who wants to enter keeps it meanwhile",
+		Summary: "a token goes round a ring without end; a process that wants to enter keeps it meanwhile",
 		Paper: algo.Paper{
 			Authors: "G. Le Lann",
 			Title:   "Distributed systems - towards a formal approach",
@@ -53,7 +53,7 @@ func init() {
 				Bound: algo.Within(0.10, halfALap)},
 		},
 		Breaks: "Any crash loses the token at the gap in the ring, also of a process that does not " +
-			"want to enter. Nobody makes a new one, and everybody waits for ever.",
+			"want to enter. Nobody makes a new one, and everybody waits without end.",
 	}, New)
 }
 
@@ -130,7 +130,7 @@ func (n *node) enter(env algo.Env) {
 	env.Granted()
 }
 
-// passToken sends the token to the successor; who is alone keeps it.
+// passToken sends the token to the successor; a process that is alone keeps it.
 func (n *node) passToken(env algo.Env) {
 	if next := n.Neighbors[0]; next != n.ID {
 		n.holds = false

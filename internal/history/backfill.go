@@ -1,4 +1,4 @@
-package cli
+package history
 
 import (
 	"bytes"
@@ -10,60 +10,18 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/internal/bisect"
 	"github.com/conclave-bench/conclave/internal/commits"
+	"github.com/conclave-bench/conclave/internal/console"
 	"github.com/conclave-bench/conclave/internal/diff"
-	"github.com/conclave-bench/conclave/internal/history"
 	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/internal/report"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-func (s *streams) historyBackfillCommand() *cobra.Command {
-	var f historyFlags
-	var pkg string
-	var again bool
-	c := &cobra.Command{
-		Use:   "backfill RANGE FILE",
-		Short: "Run an experiment with the programs of past commits",
-		Long: `Run the experiment of FILE, as it is now, with the program of each commit in
-RANGE, and keep the figures. RANGE is as git has it: v1.0..HEAD, or HEAD~20..;
-of merged branches the merges alone count. Each commit is checked out into a
-temporary folder and built. The repository and its working tree stay as they
-are.
-
-Commits of which the history has a run of this experiment are left out, on
-real processes a run on a machine like this one. So a backfill that was
-interrupted goes on where it was. Commits that do not build, or cannot run the
-experiment, are skipped.
-
-` + exitHelp("history", "0", "1", "2", "5", "130, 143"),
-		Example: `  bench history backfill v1.0..HEAD configs/ci.yaml
-  bench history backfill HEAD~50..HEAD configs/ci.yaml --package ./cmd/mybench`,
-		Args: cobra.ArbitraryArgs,
-	}
-	f.place(c)
-	c.Flags().StringVar(&pkg, "package", "./cmd/bench",
-		"build the command in the Go package `PATH`, as seen from this folder")
-	c.Flags().BoolVar(&again, "again", false, "run also what the history has")
-	return s.answering(c, func(args []string) (*answer.Document, error) {
-		if len(args) != 2 {
-			return nil, usage("bench history backfill: %s, want a range of commits and FILE, as bench "+
-				"history backfill HEAD~20..HEAD configs/ci.yaml",
-				report.Plural(len(args), "argument", "arguments"))
-		}
-		ctx, stop := s.interruptible(context.Background())
-		defer stop()
-		return s.backfill(ctx, &f, args[0], args[1], pkg, again)
-	})
-}
-
-func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg string,
-	again bool) (d *answer.Document, err error) {
+// Backfill runs the experiment of a file with the programs of commits.
+func (f *Request) Backfill(ctx context.Context, span, file string) (d *answer.Document, err error) {
 	e, err := experiment.Load(file, experiment.Overrides{})
 	if err != nil {
 		return nil, err
@@ -81,15 +39,15 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 	}
 	list, err := repo.Range(ctx, span)
 	if err != nil {
-		return nil, usage("bench history backfill: %v", err)
+		return nil, answer.Mistaken("bench history backfill: %v", err)
 	}
 	has := map[string]bool{}
-	if !again {
+	if !f.Again {
 		if has, err = measuredHere(ctx, store, e); err != nil {
 			return nil, err
 		}
 	}
-	builder, err := repo.Builder(pkg)
+	builder, err := repo.Builder(f.Package)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +57,13 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 		if has[c.Hash] {
 			continue
 		}
-		s.say(fmt.Sprintf("%d left, running %s", len(list)-i, c.Title()))
-		err := s.fill(ctx, store, builder, c, file)
+		f.Say(fmt.Sprintf("%d left, running %s", len(list)-i, c.Title()))
+		err := fill(ctx, store, builder, c, file)
 		skip := (*commits.UntestableError)(nil)
 		switch {
 		case errors.As(err, &skip):
 			skipped++
-			s.say("  skipped: " + bisect.Brief(skip.Reason))
+			f.Say("  skipped: " + bisect.Brief(skip.Reason))
 		case err != nil:
 			return nil, err
 		default:
@@ -114,25 +72,25 @@ func (s *streams) backfill(ctx context.Context, f *historyFlags, span, file, pkg
 	}
 	d = answer.New("history backfill", "Runs of past commits")
 	d.Say(fmt.Sprintf("%s: %s of %s added, %d were there, %d skipped", store,
-		report.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped))
+		console.Plural(ran, "run", "runs"), e.Name, len(list)-ran-skipped, skipped))
 	d.Add(answer.Facts{{Name: "added", Value: ran}, {Name: "skipped", Value: skipped}})
 	if skipped > 0 {
-		d.End(Incomplete, meaning("history", Incomplete))
+		d.End(answer.Incomplete, answer.Meaning("history", answer.Incomplete))
 	}
 	return d, nil
 }
 
 // measuredHere are the commits that the history has runs of an experiment of.
-func measuredHere(ctx context.Context, store *history.Store, e *experiment.Experiment) (map[string]bool,
+func measuredHere(ctx context.Context, store *Store, e *experiment.Experiment) (map[string]bool,
 	error) {
 	entries, err := store.Entries(ctx)
 	if err != nil {
 		return nil, err
 	}
-	here := history.Fingerprint(results.ThisSite().Machine)
+	here := Fingerprint(results.ThisSite().Machine)
 	out := map[string]bool{}
 	for _, x := range entries {
-		if x.Experiment == e.Name && (e.Virtual() || history.Fingerprint(x.Machine) == here) {
+		if x.Experiment == e.Name && (e.Virtual() || Fingerprint(x.Machine) == here) {
 			out[x.Commit.Hash] = true
 		}
 	}
@@ -140,7 +98,7 @@ func measuredHere(ctx context.Context, store *history.Store, e *experiment.Exper
 }
 
 // fill builds a commit, runs the experiment and keeps what it found.
-func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Builder, c *commits.Commit,
+func fill(ctx context.Context, store *Store, b *commits.Builder, c *commits.Commit,
 	file string) error {
 	program, err := b.Build(ctx, c)
 	if err != nil {
@@ -163,10 +121,10 @@ func (s *streams) fill(ctx context.Context, store *history.Store, b *commits.Bui
 		return &commits.UntestableError{Reason: "it does not run the experiment: " +
 			cmp.Or(strings.TrimSpace(proc.Harmless(said.String())), fmt.Sprint(err))}
 	}
-	t, err := results.Survey(found[0])
-	var entry *history.Entry
+	t, err := results.ReadTable(found[0])
+	var entry *Entry
 	if err == nil {
-		entry, err = history.NewEntry(t, *c)
+		entry, err = NewEntry(t, *c)
 	}
 	if err != nil { // another version's results, or those of a run that ended early
 		return &commits.UntestableError{Reason: err.Error()}
@@ -179,7 +137,7 @@ const mostCauses = 3
 
 // explain looks for the causes of the newest exact changes that nobody has blessed: the commit, and the
 // first message at which the trial parts from the one before.
-func (s *streams) explain(ctx context.Context, store *history.Store, a *history.Analysis, pkg string) error {
+func (f *Request) explain(ctx context.Context, store *Store, a *Analysis) error {
 	dir, err := os.MkdirTemp("", "bench-history-")
 	if err != nil {
 		return err
@@ -188,38 +146,38 @@ func (s *streams) explain(ctx context.Context, store *history.Store, a *history.
 	bad := a.Bad()
 	done := 0
 	for i := len(bad) - 1; i >= 0 && done < mostCauses; i-- {
-		f := bad[i]
-		if f.Trial == 0 || f.Kind == history.Contradiction {
+		x := bad[i]
+		if x.Trial == 0 || x.Kind == Contradiction {
 			continue
 		}
 		done++
-		config, err := store.Experiment(ctx, f.Config)
+		config, err := store.Experiment(ctx, x.Config)
 		if err != nil {
-			return fmt.Errorf("%s does not have the experiment of %s: %w", store, f.Experiment, err)
+			return fmt.Errorf("%s does not have the experiment of %s: %w", store, x.Experiment, err)
 		}
-		file := filepath.Join(dir, f.Experiment+".yaml")
+		file := filepath.Join(dir, x.Experiment+".yaml")
 		if err := os.WriteFile(file, config, 0o644); err != nil {
 			return err
 		}
-		q := &bisect.Question{Good: f.Before.Hash, Bad: f.Commit.Hash, Package: pkg, FirstParent: true,
-			Say: s.say}
-		if q.World, err = diff.ReadWorld(file, &f.Trial); err != nil {
+		q := &bisect.Question{Good: x.Before.Hash, Bad: x.Commit.Hash, Package: f.Package, FirstParent: true,
+			Say: f.Say}
+		if q.World, err = diff.ReadWorld(file, &x.Trial); err != nil {
 			return err
 		}
-		q.World.Name = fmt.Sprintf("trial %d of %s", f.Trial, f.Experiment)
+		q.World.Name = fmt.Sprintf("trial %d of %s", x.Trial, x.Experiment)
 		c, err := q.Cause(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			f.Cause = "no cause found: " + err.Error()
+			x.Cause = "no cause found: " + err.Error()
 			continue
 		}
 		var text strings.Builder
 		if err := answer.Named("text").Write(&text, c.Answer(3)); err != nil {
 			return err
 		}
-		f.Cause = strings.TrimSpace(text.String())
+		x.Cause = strings.TrimSpace(text.String())
 	}
 	return nil
 }

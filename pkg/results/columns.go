@@ -13,17 +13,11 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// Survey is ReadTable for runs of very many trials: these share what is equal in them, and have no
-// Metrics. Observe tells what they found all the same.
-func Survey(path string) (*Table, error) {
-	return openTable(path, true)
-}
-
-// findings are the metrics of many trials, column by column, a block of them at a time.
-type findings struct {
-	index   map[string]int // of names, in columns
-	columns []column
-	rows    int
+// columns are the figures of the trials of a table, column by column, a block of trials at a time.
+type columns struct {
+	index map[string]int // of names, in columns
+	all   []column
+	rows  int
 }
 
 type column struct {
@@ -46,25 +40,25 @@ type block struct {
 // unnamed is the figure of a trial that does not name the metric: a NaN unlike that of one that does.
 var unnamed = math.Float64frombits(0x7ff8_0000_0000_0c0c)
 
-// add takes the metrics of t over, so that t needs none of its own.
-func (f *findings) add(t *Trial) {
-	for _, m := range t.Metrics {
+// add takes the figures of t over, so that t needs none of its own.
+func (f *columns) add(t *Trial) {
+	for _, m := range t.own {
 		i, known := f.index[m.Name]
 		if !known {
-			i = len(f.columns)
+			i = len(f.all)
 			f.index[strings.Clone(m.Name)] = i
-			f.columns = append(f.columns, column{blocks: make([]*block, f.rows/rowsOfBlock)})
+			f.all = append(f.all, column{blocks: make([]*block, f.rows/rowsOfBlock)})
 		}
 		v := m.Value
 		if math.IsNaN(v) {
 			v = math.NaN() // named
 		}
-		c := &f.columns[i]
+		c := &f.all[i]
 		if c.fill(f.rows % rowsOfBlock); len(c.last) == f.rows%rowsOfBlock { // the first of its name
 			c.last = append(c.last, v)
 		}
 	}
-	t.Metrics, t.held, t.row = nil, f, int32(f.rows)
+	t.own, t.held, t.row = nil, f, int32(f.rows)
 	if f.rows++; f.rows%rowsOfBlock == 0 {
 		f.seal(rowsOfBlock)
 	}
@@ -78,24 +72,24 @@ func (c *column) fill(trials int) {
 }
 
 // end is for when no further trial comes.
-func (f *findings) end() {
+func (f *columns) end() {
 	if n := f.rows % rowsOfBlock; n > 0 {
 		f.seal(n)
 	}
-	for i := range f.columns {
-		f.columns[i].last = nil
+	for i := range f.all {
+		f.all[i].last = nil
 	}
 }
 
 // seal packs the last block of each column, of so many trials.
-func (f *findings) seal(trials int) {
-	for i := range f.columns {
-		c := &f.columns[i]
+func (f *columns) seal(trials int) {
+	for i := range f.all {
+		c := &f.all[i]
 		var b *block
 		if len(c.last) > 0 {
 			c.fill(trials)
 			b = blockOf(c.last)
-			for _, other := range f.columns[:i] { // several definitions of a time often agree
+			for _, other := range f.all[:i] { // several definitions of a time often agree
 				if o := other.blocks[len(c.blocks)]; o != nil && o.equal(b) {
 					b = o
 				}
@@ -146,59 +140,49 @@ func (b *block) equal(o *block) bool {
 
 // nameCensored has trials that timed out name the times that others have: those are what the
 // time limit cut off.
-func (f *findings) nameCensored() {
+func (f *columns) nameCensored() {
 	for name, i := range f.index {
-		f.columns[i].cut = metric.Named(name).Kind.Censored()
+		f.all[i].cut = metric.Named(name).Kind.Censored()
 	}
 }
 
 // of returns the figure of a trial, and says whether the trial names the metric at all.
-func (f *findings) of(t *Trial, name string) (float64, bool) {
+func (f *columns) of(t *Trial, name string) (float64, bool) {
 	i, known := f.index[name]
 	if !known {
 		return 0, false
 	}
-	c := &f.columns[i]
+	c := &f.all[i]
 	v := c.blocks[t.row/rowsOfBlock].at(int(t.row % rowsOfBlock))
 	if math.Float64bits(v) == math.Float64bits(unnamed) {
-		return math.NaN(), c.cut && t.Status == trace.TimedOut
+		if c.cut && t.Status == trace.TimedOut {
+			return math.NaN(), true
+		}
+		return 0, false
 	}
 	return v, true
 }
 
 // shared are values that many trials have, each of which is in memory once.
 type shared struct {
-	findings *findings // nil: trials have Metrics of their own
-	texts    map[string]string
-	designs  map[string][]metric.Field
-	kinds    map[string][]trace.MessageCount
-	key      []byte // reused
+	columns *columns
+	texts   map[string]string
+	designs map[string]Design
+	kinds   map[string][]trace.MessageCount
+	key     []byte // reused
 }
 
-func newShared(survey bool) *shared {
-	s := &shared{texts: map[string]string{}, designs: map[string][]metric.Field{},
-		kinds: map[string][]trace.MessageCount{}}
-	if survey {
-		s.findings = &findings{index: map[string]int{}}
-	}
-	return s
+func newShared() *shared {
+	return &shared{texts: map[string]string{}, designs: map[string]Design{},
+		kinds: map[string][]trace.MessageCount{}, columns: &columns{index: map[string]int{}}}
 }
 
-func (s *shared) end() {
-	if s.findings != nil {
-		s.findings.end()
-	}
-}
-
-// take makes t share what trials before it have. What t holds can be used again.
+// take makes t share what trials before it have, and gives its figures to the columns. What t holds can
+// be used again.
 func (s *shared) take(t *Trial) {
 	t.Host, t.Reason, t.Status = s.text(t.Host), s.text(t.Reason), trace.Status(s.text(string(t.Status)))
 	t.Design, t.Kinds = s.design(t.Design), s.counted(t.Kinds)
-	if s.findings != nil {
-		s.findings.add(t)
-	} else {
-		t.Metrics = slices.Clone(t.Metrics)
-	}
+	s.columns.add(t)
 }
 
 // text is t, which may be a part of a row that need not stay in memory.
@@ -211,7 +195,7 @@ func (s *shared) text(t string) string {
 	return one
 }
 
-func (s *shared) design(of []metric.Field) []metric.Field {
+func (s *shared) design(of Design) Design {
 	s.key = s.key[:0]
 	for _, f := range of {
 		s.key = append(append(s.key, f.Value...), 0)

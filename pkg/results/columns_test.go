@@ -1,9 +1,9 @@
 package results
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,46 +12,9 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// sameSurvey holds what Survey reads against what ReadTable reads.
-func sameSurvey(t *testing.T, path string, want *Table) {
-	t.Helper()
-	got, err := Survey(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Trials) != len(want.Trials) {
-		t.Fatalf("a survey has %d trials, want %d", len(got.Trials), len(want.Trials))
-	}
-	names := append(want.Known(), "no_such_metric")
-	for i := range want.Trials {
-		a, b := &want.Trials[i], &got.Trials[i]
-		for _, name := range names {
-			x, seenX := a.Observe(name)
-			y, seenY := b.Observe(name)
-			v, namedV := a.Figure(name)
-			w, namedW := b.Figure(name)
-			if Number(x) != Number(y) || seenX != seenY || Number(v) != Number(w) || namedV != namedW {
-				t.Errorf("trial %d, %s: a survey has %v, %v (%v, %v), want %v, %v (%v, %v)", a.Trial, name,
-					y, seenY, w, namedW, x, seenX, v, namedV)
-			}
-		}
-		rest := *b
-		rest.Metrics, rest.held, rest.row = a.Metrics, nil, 0
-		if b.Metrics != nil || !equalTrials(*a, rest) {
-			t.Errorf("a survey has\n%+v, want\n%+v", rest, *a)
-		}
-	}
-	got.Trials, want = nil, &Table{Path: want.Path, Name: want.Name, Design: want.Design, Metrics: want.Metrics,
-		Undeclared: want.Undeclared, Header: want.Header, Manifest: want.Manifest, Config: want.Config,
-		CSV: want.CSV, survey: true}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("a survey is\n%+v, want\n%+v", got, want)
-	}
-}
-
-// TestSurvey: figures survive however many trials there are, in blocks of few values and of
+// TestColumns: figures survive however many trials there are, in blocks of few values and of
 // many; a trial that does not name a metric is none that has no figure of it.
-func TestSurvey(t *testing.T) {
+func TestColumns(t *testing.T) {
 	t.Parallel()
 	const trials = 2*rowsOfBlock + 10
 	f := create(t, testHeader(trials))
@@ -59,34 +22,45 @@ func TestSurvey(t *testing.T) {
 	for i := range group {
 		trial := randomTrial(i + 1)
 		trial.Kinds = trial.Kinds[:i%3]
-		trial.Metrics = append(trial.Metrics, metric.Detection.Of(float64(i%300)))
+		trial.Set(metric.Detection.Of(float64(i % 300)))
 		switch {
 		case i < rowsOfBlock: // the first block names neither of two
-			trial.Metrics = trial.Metrics[:1]
+			only(&trial, metric.Election.Of(float64(i)))
 		case i%7 == 0:
-			trial.Metrics = nil
+			only(&trial)
 		case i%5 == 0:
-			trial.Metrics = []metric.Value{metric.SplitBrain.Of(7), metric.Election.Of(nan)}
+			only(&trial, metric.SplitBrain.Of(7), metric.Election.Of(nan))
 		}
 		group[i] = trial
 	}
-	if err := f.AppendGroup(group); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.AppendGroup(group))
 	finish(t, f)
-	sameSurvey(t, f.Dir(), readTable(t, f.Dir())) // from the journal, since trials timed out
 	alone := filepath.Join(t.TempDir(), TrialsFile)
 	write(t, alone, strings.Join(lines(t, f, TrialsFile), "\n")+"\n")
-	sameSurvey(t, alone, readTable(t, alone))
+	for _, path := range []string{f.Dir(), alone} { // the first is of the journal, since trials timed out
+		table := readTable(t, path)
+		for i := range group {
+			a, b := &group[i], &table.Trials[i]
+			for _, name := range append(table.Known(), "no_such_metric") {
+				v, named := a.Figure(name)
+				w, has := b.Figure(name)
+				if Number(v) != Number(w) || path == f.Dir() && named != has {
+					t.Errorf("trial %d, %s: %v, %v, want %v, %v", a.Trial, name, w, has, v, named)
+				}
+				if path == f.Dir() {
+					if x, y := fmt.Sprint(a.Observe(name)), fmt.Sprint(b.Observe(name)); x != y {
+						t.Errorf("trial %d, %s: observes %v, want %v", a.Trial, name, y, x)
+					}
+				}
+			}
+		}
+	}
 }
 
-// TestSurvey_Shares: what many trials have in common is in memory once.
-func TestSurvey_Shares(t *testing.T) {
+// TestReadTable_Shares: what many trials have in common is in memory once.
+func TestReadTable_Shares(t *testing.T) {
 	t.Parallel()
-	table, err := Survey(written(t, 6, false).Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := readTable(t, written(t, 6, false).Dir())
 	a, b := &table.Trials[0], &table.Trials[1] // of one cell
 	if &a.Design[0] != &b.Design[0] || &a.Kinds[0] != &b.Kinds[0] {
 		t.Error("two trials have a design, or messages, of their own")

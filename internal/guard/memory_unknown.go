@@ -1,6 +1,0 @@
-//go:build !linux && !darwin
-
-package guard
-
-// physical is how much memory this machine has, which nobody says here.
-func physical() uint64 { return 0 }
