@@ -204,15 +204,16 @@ func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {
 	}
 	length := Length * o.TimeOut
 	out.Nodes, out.Leader, out.Crashed, out.Faults = g.Vertices, algo.ID(of[0]), nil, harness.Faults{}
-	out.Scenario = harness.Scenario{Kind: harness.Script, Until: length}
+	script := &harness.Script{Until: length}
+	out.Scenario = harness.Scenario{Plot: script}
 	if cuts := g.Cuts(of); len(cuts) > 0 {
-		out.Scenario.Events = []harness.Event{{Do: fault.Cut, Links: cuts}}
+		script.Events = []harness.Event{{Do: fault.Cut, Links: cuts}}
 	}
 	for i, rank := range rng.Perm(g.Vertices) {
 		if !o.Lockstep {
 			rate := 1 + float64(Apart*(float64(rank)-float64(g.Vertices-1)/2))
-			out.Scenario.Events = append(out.Scenario.Events, harness.Event{Do: fault.Drift,
-				Node: algo.ID(i + 1), Args: fault.Args{"factor": rate}})
+			script.Events = append(script.Events, harness.Event{Do: fault.Drift,
+				Node: algo.ID(i + 1), Args: fault.Args{Own: &fault.Drifting{Factor: rate}}})
 		}
 	}
 	out.TimeLimit = 2 * length

@@ -46,7 +46,7 @@ var families = []family{
 	{"scenarios", func(d *answer.Document) {
 		var list []word
 		for _, k := range harness.Scenarios() {
-			list = append(list, word{k.Name, k.Problem, k.Doc, k.Keys})
+			list = append(list, word{k.Name, k.Problem, k.Doc, k.Keys()})
 		}
 		listByProblem(d, "scenarios", "keys", list, func(p string) string {
 			return "Scenarios of " + strings.ToLower(p)
@@ -119,7 +119,7 @@ func listAlgorithms() (list []word) {
 func listFaults(d *answer.Document) {
 	var faults []word
 	for _, f := range fault.All() {
-		faults = append(faults, word{name: f.Name, doc: f.Doc, more: f.Keys()})
+		faults = append(faults, word{name: f.Name, doc: f.Doc, more: f.Takes})
 	}
 	terms(d, "faults", "Events of faults and scripts (do)", faults)
 	var selectors, choices, instants, triggers, shapes []word

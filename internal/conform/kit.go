@@ -329,9 +329,9 @@ func (k *kit) measure(c algo.Claim, n int) (got float64, ok bool, err error) {
 		k.alg.Problem == algo.MutualExclusion && !k.alg.Spec.Promises.StarvationFree:
 		return 0, false, nil // never quiet, or perhaps never over
 	case c.Metric == "messages/entry" && c.Load == "light":
-		s = harness.Scenario{Kind: harness.Sequential, Requests: 2200, Warmup: 200}
+		s = harness.Scenario{Plot: &harness.Sequential{Requests: 2200, Warmup: 200}}
 	case c.Metric == "messages/entry" && c.Load == "burst":
-		s = harness.Scenario{Kind: harness.Burst}
+		s = harness.Scenario{Plot: &harness.Burst{}}
 	default:
 		return 0, false, nil
 	}
@@ -357,9 +357,9 @@ func (k *kit) small() error {
 		if needs := k.alg.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
 			continue
 		}
-		s := harness.Scenario{Kind: harness.ColdStart}
+		s := harness.Scenario{Plot: &harness.ColdStart{}}
 		if k.alg.Problem == algo.MutualExclusion {
-			s = harness.Scenario{Kind: harness.Burst}
+			s = harness.Scenario{Plot: &harness.Burst{}}
 		}
 		plan, err := trial.Plan(k.id, n, s, nil)
 		if err != nil {

@@ -168,7 +168,7 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 		}
 	}
 	a, b := trials[0], trials[1]
-	if a.Design().Plan.Scenario.Kind != b.Design().Plan.Scenario.Kind || a.Of.Problem != b.Of.Problem {
+	if a.Design().Plan.Scenario.Kind() != b.Design().Plan.Scenario.Kind() || a.Of.Problem != b.Of.Problem {
 		return sides, "", mistaken("%s and %s solve different problems, and have no world in common",
 			args[0], args[1])
 	}
@@ -180,19 +180,22 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 			return sides, "", err
 		}
 	}
-	return sides, fmt.Sprintf("%s, %s, repetition %d, seed %d", a.Plan.Scenario.Kind,
+	return sides, fmt.Sprintf("%s, %s, repetition %d, seed %d", a.Plan.Scenario.Kind(),
 		console.Plural(a.Plan.Nodes, "process", "processes"), a.Repetition, a.Seed), nil
 }
 
 // share has b take place in the world of a: all but the algorithm and what belongs to it. The label
 // decides the algorithm's own draws.
 func share(a, b *harness.Plan) {
-	settle := max(a.Scenario.Settle, b.Scenario.Settle) // each needs so long at least
+	settle := max(a.Scenario.Settle(), b.Scenario.Settle()) // each needs so long at least
 	own := *b
 	*b = *a
 	b.Algorithm, b.Params, b.Shape = own.Algorithm, own.Params, own.Shape
 	b.InModel, b.OutOfModel = own.InModel, own.OutOfModel
-	a.Scenario.Settle, b.Scenario.Settle = settle, settle
+	if settle > 0 {
+		a.Scenario.Set("settle", settle)
+		b.Scenario.Set("settle", settle)
+	}
 }
 
 // rival is the trial of an algorithm, or of a label of the experiment in FILE.

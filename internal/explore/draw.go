@@ -192,9 +192,9 @@ func (m *maker) elections(s *Schedule, t *timing) {
 // session is the argument of a request that names a session: one in two does, where requests may.
 func (m *maker) session() fault.Args {
 	if m.alg.Spec.Admits.Sessions == "" || m.chance(2) {
-		return nil
+		return fault.Args{}
 	}
-	return fault.Args{"session": float64(1 + m.rng.IntN(3))}
+	return fault.Args{Own: &fault.Requesting{Session: 1 + m.rng.IntN(3)}}
 }
 
 // entries draws who asks for the critical section, and when; now and then so

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 	"github.com/conclave-bench/conclave/plugins/mutex/central"
@@ -248,12 +249,12 @@ func TestSchedulesRepeat(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]int{"mutex/joung-group": 3, "mutex/raymond-k": 0, "mutex/central": 0} {
-		seen := map[float64]bool{}
+		seen := map[int]bool{}
 		for seed := range uint64(50) {
 			s, _ := sample(mustLookup(id), seed)
 			for _, e := range s.Events {
-				if session, named := e.Args["session"]; named {
-					seen[session] = true
+				if request, named := e.Args.Own.(*fault.Requesting); named {
+					seen[request.Session] = true
 				}
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
@@ -138,11 +137,8 @@ func words(e harness.Event) []string {
 	if e.Latency != nil {
 		add(true, "latency: %s", e.Latency.Literal())
 	}
-	if f := fault.Named(e.Do); f != nil {
-		for _, a := range f.Args {
-			_, given := e.Args[a.Name]
-			add(given, "%s: %s", a.Name, a.Text(e.Args))
-		}
+	for _, p := range e.Args.Of() {
+		add(!p.IsZero(), "%s: %s", p.Name, p.Text())
 	}
 	add(e.For > 0, "for: %v", e.For)
 	return out

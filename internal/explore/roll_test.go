@@ -78,11 +78,11 @@ func TestTwoLeadersOneAfterTheOther(t *testing.T) {
 		restart := func(at time.Duration, p algo.ID) harness.Event {
 			return harness.Event{At: at, Do: harness.DoCrash, Node: p, For: 10 * ms}
 		}
-		p := algotest.MustPlan(t, id, 4, harness.Scenario{Kind: harness.Script, Until: 120 * ms,
+		p := algotest.MustPlan(t, id, 4, harness.Scenario{Plot: &harness.Script{Until: 120 * ms,
 			Events: []harness.Event{
 				{Do: harness.DoCut, Links: [][2]uint32{{1, 4}}}, algotest.At(0, harness.DoElect, 1),
 				restart(20*ms, 2), restart(50*ms, 3), algotest.At(100*ms, harness.DoElect, 4),
-			}}, nil)
+			}}}, nil)
 		if faults, params := p.Beyond(); len(faults)+len(params) > 0 {
 			t.Errorf("%s: beyond its model: %q, %q", id, faults, params)
 		}

@@ -54,10 +54,8 @@ func (s *Schedule) Plan() (harness.Plan, error) {
 			Latency: s.Latency, Unordered: s.Unordered, Duplication: s.Duplication,
 		},
 		Detector: s.Detector, Leader: s.Leader, Holder: s.Holder, TimeLimit: s.Limit,
-		Scenario: harness.Scenario{
-			Kind: harness.Script, Hold: s.Hold, Events: s.Events, Until: s.Until,
-		},
-		Seed: harness.Derive(s.Seed, "trial", 1),
+		Scenario: harness.Scenario{Plot: &harness.Script{Hold: s.Hold, Events: s.Events, Until: s.Until}},
+		Seed:     harness.Derive(s.Seed, "trial", 1),
 	}
 	params, errs := alg.Spec.Resolve(s.Params, s.network())
 	if len(errs) > 0 {

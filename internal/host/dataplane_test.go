@@ -242,7 +242,7 @@ func stack(b *testing.B, n, window, initiators int) float64 {
 		Trial: "dataplane", Algorithm: "election/test-pingpong", Label: "pingpong", Nodes: n,
 		Shape: algo.Shape{Kind: "complete"}, Network: link.Network{Latency: link.Constant(0)},
 		Params:   map[string]any{"window": int64(window), "lap": time.Millisecond},
-		Scenario: harness.Scenario{Kind: harness.ColdStart, Initiators: initiators},
+		Scenario: harness.Scenario{Plot: &harness.ColdStart{Initiators: initiators}},
 		Detector: harness.NoDetector(), Seed: 1, TimeLimit: measured, InModel: true,
 	}
 	s, err := p.Setup()

@@ -31,11 +31,11 @@ func BenchmarkEntries(b *testing.B) {
 	for _, name := range []string{"ricart-agrawala", "lamport"} {
 		b.Run(name, func(b *testing.B) {
 			m := newMachine(b, nodes)
-			p := plan(b, "mutex/"+name, nodes, harness.Scenario{
-				Kind: harness.Closed, Duration: measured, Think: link.Constant(0), Hold: link.Constant(0),
-			}, nil)
+			p := plan(b, "mutex/"+name, nodes, harness.Scenario{Plot: &harness.Closed{
+				Duration: measured, Think: link.Constant(0), Hold: link.Constant(0),
+			}}, nil)
 			p.Network.Latency = link.Constant(0)
-			p.Scenario.Hold = link.Constant(0)
+			p.Scenario.Set("hold", link.Constant(0))
 			var ours, theirs []float64
 			for b.Loop() {
 				o := run(b, m, p)

@@ -56,8 +56,8 @@ func TestRemote_RunsTrialsAsAMachine(t *testing.T) {
 		t.Errorf("baseline %v", baseline)
 	}
 	for id, s := range map[string]harness.Scenario{
-		"election/bully":     {Kind: harness.LeaderCrash, Settle: ms(20)},
-		"mutex/naimi-trehel": {Kind: harness.Sequential, Requests: 20},
+		"election/bully":     {Plot: &harness.LeaderCrash{Settle: ms(20)}},
+		"mutex/naimi-trehel": {Plot: &harness.Sequential{Requests: 20}},
 	} {
 		var params map[string]any
 		if id == "election/bully" {
@@ -193,6 +193,6 @@ func TestRemote_Limit(t *testing.T) {
 		work.Room{Nodes: 3, Ready: 10 * time.Second, Limit: 4096})
 	must(t, err)
 	defer r.Close()
-	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{Kind: harness.Sequential, Requests: 200}, nil)
+	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{Plot: &harness.Sequential{Requests: 200}}, nil)
 	poll(t, 20*time.Second, func() error { return spoiled(once(t, r, p), "is full") })
 }

@@ -163,7 +163,7 @@ func distantMachine(t *testing.T, nodes int, change ...func(*distant)) *host.Mac
 // one on one machine.
 func TestTrial_SeveralAgents(t *testing.T) {
 	t.Run("quiet is found through all agents", func(t *testing.T) {
-		p := plan(t, "election/test-chain", 5, harness.Scenario{Kind: harness.ColdStart},
+		p := plan(t, "election/test-chain", 5, harness.Scenario{Plot: &harness.ColdStart{}},
 			map[string]any{"hops": int64(100), "pause": ms(1)})
 		o := run(t, distantMachine(t, 5), p)
 		if o.Totals.Delivered != 100 || o.End.Reason != harness.Stuck || o.End.Pending != 0 {
@@ -175,7 +175,7 @@ func TestTrial_SeveralAgents(t *testing.T) {
 		}
 	})
 	t.Run("as in simulation", func(t *testing.T) {
-		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{Kind: harness.Sequential, Requests: 12}, nil)
+		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{Plot: &harness.Sequential{Requests: 12}}, nil)
 		want := simulate(t, p)
 		o := run(t, distantMachine(t, 4), p)
 		if o.Status != trace.OK || o.Completed != 12 || o.Totals.Sent != want.Totals.Sent {

@@ -42,7 +42,7 @@ func BenchmarkDelay(b *testing.B) {
 func BenchmarkReady(b *testing.B) {
 	const nodes = 100
 	m := newMachine(b, nodes)
-	p := plan(b, "election/test-numbered", nodes, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(b, "election/test-numbered", nodes, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(0)})
 	var ready, whole time.Duration
 	for b.Loop() {
@@ -62,9 +62,9 @@ func BenchmarkReady(b *testing.B) {
 // ready, with fresh processes and with those of the trial before, in turn.
 func BenchmarkBetween(b *testing.B) {
 	m := newMachine(b, 5)
-	p := plan(b, "mutex/naimi-trehel", 5, harness.Scenario{
-		Kind: harness.Sequential, Requests: 5, Hold: link.Constant(ms(1)),
-	}, nil)
+	p := plan(b, "mutex/naimi-trehel", 5, harness.Scenario{Plot: &harness.Sequential{
+		Requests: 5, Hold: link.Constant(ms(1)),
+	}}, nil)
 	var beside, ready [2][]time.Duration
 	for b.Loop() {
 		for i := range beside {

@@ -71,10 +71,10 @@ func (r *reading) at(now time.Duration) time.Duration {
 // is left alone; the clock of 2 runs twice as fast from 75 ms to 275 ms, so that it is looked
 // at four times more; that of 3 is an hour behind in that time, which no timer notices.
 func TestTrial_Clocks(t *testing.T) {
-	p := failing(t, "election/test-watch", 3, harness.Scenario{Kind: harness.Script, Until: ms(425),
-		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}},
-		harness.Event{At: ms(75), Do: "drift", Node: 2, Args: fault.Args{"factor": 2}, For: ms(200)},
-		harness.Event{At: ms(75), Do: "skew", Node: 3, Args: fault.By(-time.Hour), For: ms(200)})
+	p := failing(t, "election/test-watch", 3, harness.Scenario{Plot: &harness.Script{Until: ms(425),
+		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}}},
+		harness.Event{At: ms(75), Do: "drift", Node: 2, Args: fault.Args{Own: &fault.Drifting{Factor: 2}}, For: ms(200)},
+		harness.Event{At: ms(75), Do: "skew", Node: 3, Args: fault.Args{Own: &fault.Skewing{By: -time.Hour}}, For: ms(200)})
 	inBothWorlds(t, newMachine(t, 3), p, func(list trace.List, _ check.Verdict) error {
 		clocks := [3]reading{{rate: 1}, {rate: 1}, {rate: 1}}
 		for _, r := range list {
@@ -90,11 +90,17 @@ func TestTrial_Clocks(t *testing.T) {
 				}
 				c.faults++
 				if f.Name == "skew" {
-					c.offset = i.Args.Duration("by")
+					c.offset = 0
+					if s, is := i.Args.Own.(*fault.Skewing); is {
+						c.offset = s.By
+					}
 					break
 				}
 				c.showed, c.from = c.at(r.At)-c.offset, r.At
-				if c.rate = i.Args["factor"]; i.Undo {
+				if d, is := i.Args.Own.(*fault.Drifting); is {
+					c.rate = d.Factor
+				}
+				if i.Undo {
 					c.rate = 1
 				}
 			case trace.Log:

@@ -22,15 +22,15 @@ import (
 func TestTrial_Crews(t *testing.T) {
 	marker, marked := mark(t)
 	m := newMachine(t, 7, marked)
-	quiet := harness.Scenario{Kind: harness.Sequential, Requests: 10, Hold: link.Constant(ms(1))}
+	quiet := harness.Scenario{Plot: &harness.Sequential{Requests: 10, Hold: link.Constant(ms(1))}}
 	for _, c := range []struct {
 		id string
 		harness.Scenario
 	}{
 		{"mutex/central", quiet}, {"mutex/naimi-trehel", quiet}, {"mutex/ricart-agrawala", quiet},
-		{"mutex/raymond", quiet}, {"election/bully", harness.Scenario{Kind: harness.LeaderCrash}},
-		{"election/ring-list", harness.Scenario{Kind: harness.LeaderCrash}},
-		{"election/ring-max", harness.Scenario{Kind: harness.ColdStart, Initiators: 7}},
+		{"mutex/raymond", quiet}, {"election/bully", harness.Scenario{Plot: &harness.LeaderCrash{}}},
+		{"election/ring-list", harness.Scenario{Plot: &harness.LeaderCrash{}}},
+		{"election/ring-max", harness.Scenario{Plot: &harness.ColdStart{Initiators: 7}}},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			p := plan(t, c.id, 7, c.Scenario, nil)
@@ -190,9 +190,9 @@ func TestTrial_Thousand(t *testing.T) {
 	const n = 1000
 	m := newMachine(t, n)
 	for _, id := range []string{"mutex/central", "mutex/naimi-trehel"} {
-		p := plan(t, id, n, harness.Scenario{
-			Kind: harness.Sequential, Requests: 50, Hold: link.Constant(ms(1)),
-		}, nil)
+		p := plan(t, id, n, harness.Scenario{Plot: &harness.Sequential{
+			Requests: 50, Hold: link.Constant(ms(1)),
+		}}, nil)
 		p.PerProcess, p.Network.Latency = 50, link.Constant(ms(2))
 		want := simulate(t, p)
 		begun := time.Now()

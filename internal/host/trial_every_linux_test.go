@@ -44,7 +44,7 @@ func TestTrial_EveryAlgorithm(t *testing.T) {
 					continue
 				}
 				for _, s := range failureFree(a, n) {
-					t.Run(fmt.Sprintf("%s n=%d", s.Kind, n), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s n=%d", s.Kind(), n), func(t *testing.T) {
 						p := varied(t, a.ID, n, s)
 						all := ensemble(t, p)
 						got := run(t, m, p, all.holds)
@@ -59,12 +59,12 @@ func TestTrial_EveryAlgorithm(t *testing.T) {
 // failureFree is the scenarios without failures in which every process takes part.
 func failureFree(a *algo.Algorithm, n int) []harness.Scenario {
 	if a.Problem == algo.Election {
-		return []harness.Scenario{{Kind: harness.ColdStart}}
+		return []harness.Scenario{{Plot: &harness.ColdStart{}}}
 	}
 	hold := link.Constant(ms(1))
 	return []harness.Scenario{
-		{Kind: harness.Sequential, Requests: n, Requesters: "in-turn", Hold: hold},
-		{Kind: harness.Burst, Hold: hold},
+		{Plot: &harness.Sequential{Requests: n, Requesters: "in-turn", Hold: hold}},
+		{Plot: &harness.Burst{Hold: hold}},
 	}
 }
 

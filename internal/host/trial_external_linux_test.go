@@ -37,9 +37,9 @@ func TestTrial_ExternalServer(t *testing.T) {
 	ns := startNATS(t, options)
 	external.URL = "tls://" + ns.Addr().String()
 	m := newMachine(t, 3, func(c *host.MachineConfig) { c.External = external })
-	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{
-		Kind: harness.Sequential, Requests: 20, Hold: link.Constant(ms(1)),
-	}, nil)
+	p := plan(t, "mutex/naimi-trehel", 3, harness.Scenario{Plot: &harness.Sequential{
+		Requests: 20, Hold: link.Constant(ms(1)),
+	}}, nil)
 	o := run(t, m, p)
 	if err := same(simulate(t, p), o); err != nil || o.Status != trace.OK {
 		t.Errorf("%s: %s: %v", o.Status, o.Reason, err)
@@ -76,7 +76,7 @@ func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
 		urls = append(urls, "tls://"+servers[i].Addr().String())
 	}
 	external.URL = urls[0]
-	p := plan(t, "mutex/ricart-agrawala", 6, harness.Scenario{Kind: harness.Sequential, Requests: 12}, nil)
+	p := plan(t, "mutex/ricart-agrawala", 6, harness.Scenario{Plot: &harness.Sequential{Requests: 12}}, nil)
 	cfg := host.MachineConfig{Nodes: 6, Ready: 2 * time.Second, External: external}
 	m := labAt(t, cfg, urls, "0s 0", "5h 50", "-30h -20")
 	runs := &counted{runsTrials: m} // the machine may spoil some

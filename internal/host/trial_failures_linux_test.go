@@ -58,9 +58,9 @@ func inBothWorlds(t *testing.T, m *host.Machine, p harness.Plan,
 func TestTrial_SplitBrain(t *testing.T) {
 	t.Parallel()
 	const whole = 900
-	p := failing(t, "election/bully", 5, harness.Scenario{
-		Kind: harness.Partition, Shape: "halves", Settle: ms(50), Duration: ms(whole),
-	})
+	p := failing(t, "election/bully", 5, harness.Scenario{Plot: &harness.Partition{
+		Shape: "halves", Settle: ms(50), Duration: ms(whole),
+	}})
 	p.Leader, p.Detector = 5, beats
 	inBothWorlds(t, newMachine(t, 5), p, func(_ trace.List, v check.Verdict) error {
 		split := metric(t, v, "split_brain_ms")
@@ -88,7 +88,7 @@ func TestTrial_Pause(t *testing.T) {
 		At: ms(100), Do: harness.DoPause, Who: "leader", For: ms(900),
 	})
 	p.Leader, p.Detector = 4, beats
-	p.Scenario.Until = ms(1800)
+	p.Scenario.Set("until", ms(1800))
 	m := newMachine(t, 4, func(c *host.MachineConfig) { c.Pause = ms(900) })
 	inBothWorlds(t, m, p, func(list trace.List, v check.Verdict) error {
 		var at []time.Duration
@@ -112,10 +112,10 @@ func TestTrial_Pause(t *testing.T) {
 
 // TestTrial_Slow: each event takes a slow process its time.
 func TestTrial_Slow(t *testing.T) {
-	p := failing(t, "mutex/central", 3, harness.Scenario{
-		Kind: harness.Sequential, Requests: 4, Requesters: "in-turn",
-	}, harness.Event{Do: harness.DoSlow, Node: 1, Args: fault.By(ms(20))})
-	p.Scenario.Hold = link.Constant(ms(1))
+	p := failing(t, "mutex/central", 3, harness.Scenario{Plot: &harness.Sequential{
+		Requests: 4, Requesters: "in-turn",
+	}}, harness.Event{Do: harness.DoSlow, Node: 1, Args: fault.SlowBy(ms(20))})
+	p.Scenario.Set("hold", link.Constant(ms(1)))
 	m := newMachine(t, 3)
 	want, got := inBothWorlds(t, m, p, func(_ trace.List, v check.Verdict) error {
 		if waiting := metric(t, v, "waiting_ms"); waiting < 20 || waiting > 40 {
@@ -130,9 +130,9 @@ func TestTrial_Slow(t *testing.T) {
 
 // TestTrial_LoseOnce: the second token is lost, whoever sends it, and nothing else.
 func TestTrial_LoseOnce(t *testing.T) {
-	p := failing(t, "mutex/suzuki-kasami", 4, harness.Scenario{
-		Kind: harness.Sequential, Requests: 6, Requesters: "in-turn",
-	}, harness.Event{Do: harness.DoDrop, Kind: "TOKEN", Count: 2})
+	p := failing(t, "mutex/suzuki-kasami", 4, harness.Scenario{Plot: &harness.Sequential{
+		Requests: 6, Requesters: "in-turn",
+	}}, harness.Event{Do: harness.DoDrop, Kind: "TOKEN", Count: 2})
 	m := newMachine(t, 4)
 	want, got := simulate(t, p), run(t, m, p)
 	for world, list := range map[string]trace.List{"simulated": want.Trace, "on nodes": got.Trace} {
@@ -172,8 +172,8 @@ func TestTrial_LoseOnce(t *testing.T) {
 // asked for, the same ones in both worlds; elsewhere none.
 func TestTrial_Flaky(t *testing.T) {
 	loss, latency := 0.5, link.Constant(ms(12))
-	p := failing(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
-		harness.Event{Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}, {3, 1}}, Args: fault.Args{"loss": loss}, Latency: &latency})
+	p := failing(t, "election/test-numbered", 3, harness.Scenario{Plot: &harness.ColdStart{}},
+		harness.Event{Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}, {3, 1}}, Args: fault.Lossy(loss), Latency: &latency})
 	p.Params = map[string]any{"messages": int64(300)}
 	m := newMachine(t, 3)
 	want, got := simulate(t, p), run(t, m, p)
@@ -204,7 +204,7 @@ func TestTrial_Flaky(t *testing.T) {
 
 // TestTrial_OneWay: a mute process hears the others, who do not hear it.
 func TestTrial_OneWay(t *testing.T) {
-	p := failing(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
+	p := failing(t, "election/test-numbered", 3, harness.Scenario{Plot: &harness.ColdStart{}},
 		harness.Event{Do: harness.DoCut, Shape: "mute", Node: 2})
 	p.Params = map[string]any{"messages": int64(20)}
 	m := newMachine(t, 3)
@@ -221,7 +221,7 @@ func TestTrial_OneWay(t *testing.T) {
 // TestTrial_CrashAfterElected: an event that waits for an election strikes whoever
 // was elected, so long after it.
 func TestTrial_CrashAfterElected(t *testing.T) {
-	p := failing(t, "election/bully", 4, harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(30)},
+	p := failing(t, "election/bully", 4, harness.Scenario{Plot: &harness.LeaderCrash{Settle: ms(30)}},
 		harness.Event{On: "elected", Wait: ms(40), Do: harness.DoCrash, Who: "leader"})
 	m := newMachine(t, 4)
 	inBothWorlds(t, m, p, func(list trace.List, v check.Verdict) error {
@@ -251,7 +251,7 @@ func TestTrial_CrashAfterElected(t *testing.T) {
 // instants as simulated.
 func TestTrial_Churn(t *testing.T) {
 	t.Parallel()
-	p := failing(t, "election/bully", 5, harness.Scenario{Kind: harness.Churn, Duration: ms(1500)})
+	p := failing(t, "election/bully", 5, harness.Scenario{Plot: &harness.Churn{Duration: ms(1500)}})
 	p.Faults = harness.Faults{CrashRate: 1, Downtime: link.Uniform(ms(50), ms(200)), MaxDown: 2}
 	p.Leader = 5
 	m := newMachine(t, 5)
@@ -286,9 +286,9 @@ func TestTrial_Churn(t *testing.T) {
 // TestTrial_Elections: the leader crashes again and again, each time after the one
 // before is back.
 func TestTrial_Elections(t *testing.T) {
-	p := failing(t, "election/bully", 4, harness.Scenario{
-		Kind: harness.LeaderCrash, Settle: ms(20), Elections: 4,
-	})
+	p := failing(t, "election/bully", 4, harness.Scenario{Plot: &harness.LeaderCrash{
+		Settle: ms(20), Elections: 4,
+	}})
 	m := newMachine(t, 4)
 	want, got := simulate(t, p), run(t, m, p)
 	for world, o := range map[string]check.Verdict{"simulated": want.Verdict, "on nodes": got.Verdict} {
@@ -302,9 +302,9 @@ func TestTrial_Elections(t *testing.T) {
 // the load goes on with those that live, and ends.
 func TestTrial_MutexUnderFire(t *testing.T) {
 	t.Parallel()
-	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{
-		Kind: harness.Closed, Duration: ms(1000), Think: link.Constant(ms(20)),
-	}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})
+	p := failing(t, "mutex/naimi-trehel-ft", 5, harness.Scenario{Plot: &harness.Closed{
+		Duration: ms(1000), Think: link.Constant(ms(20)),
+	}}, harness.Event{At: ms(300), Do: harness.DoCrash, Who: "token-holder", For: ms(300)})
 	p.Detector = harness.PerfectDetector(ms(20))
 	m := newMachine(t, 5)
 	want, got := simulate(t, p), run(t, m, p)

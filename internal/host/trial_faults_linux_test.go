@@ -117,7 +117,7 @@ func TestTrial_Partition(t *testing.T) {
 func TestTrial_CutsAgain(t *testing.T) {
 	p := plan(t, "election/test-chatter", 4, script(), map[string]any{"rounds": int64(60), "pause": ms(2)})
 	p.Network.Latency = link.Uniform(0, ms(8))
-	p.Scenario.Until = ms(150)
+	p.Scenario.Set("until", ms(150))
 	p.Faults.Events = []harness.Event{
 		{Every: ms(30), Do: harness.DoCut, Groups: [][]uint32{{1, 2}}, For: ms(10)},
 	}

@@ -204,8 +204,8 @@ func trueClock(t *testing.T, name string) func(ours time.Duration) time.Duration
 // of the trial, and each record must be where it was within the bounds of the trial.
 func (l lab) believable(t *testing.T, takes time.Duration) {
 	t.Helper()
-	p := plan(t, "election/test-wall", 9, harness.Scenario{Kind: harness.Script, Until: takes,
-		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}}, nil)
+	p := plan(t, "election/test-wall", 9, harness.Scenario{Plot: &harness.Script{Until: takes,
+		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}}}, nil)
 	from := clock.Monotonic()
 	o := run(t, l, p)
 	to := clock.Monotonic()
@@ -306,7 +306,7 @@ func TestTrial_SeveralHosts(t *testing.T) {
 	slowtest.Skip(t, "runs trials of several hosts")
 	m := labOf(t, 9, "0s 0", "5h 50", "-30h -20")
 	m.believable(t, ms(450))
-	p := plan(t, "mutex/ricart-agrawala", 9, harness.Scenario{Kind: harness.Sequential, Requests: 18}, nil)
+	p := plan(t, "mutex/ricart-agrawala", 9, harness.Scenario{Plot: &harness.Sequential{Requests: 18}}, nil)
 	p.Network.Latency = link.Constant(ms(5))
 	baseline, err := m.Baseline()
 	must(t, err)

@@ -18,7 +18,7 @@ import (
 // it says, to the nanosecond: also where the nodes are stopped again and again, as by a quota.
 func TestTrial_Lag(t *testing.T) {
 	t.Parallel()
-	p := plan(t, "election/test-chain", 3, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(t, "election/test-chain", 3, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"hops": int64(8), "pause": ms(5)})
 	p.Network.Latency = link.Uniform(ms(3), ms(7))
 	fired := func(list trace.List) (at, lag []time.Duration) {

@@ -32,7 +32,7 @@ func TestTrial_LeadIsMeasured(t *testing.T) {
 	m, err := host.NewMachineOf(host.MachineConfig{Nodes: 3, Run: "lead"}, host.Host{Agent: slowPipe{local}})
 	must(t, err)
 	defer m.Close()
-	p := plan(t, "mutex/central", 3, harness.Scenario{Kind: harness.Sequential, Requests: 3}, nil)
+	p := plan(t, "mutex/central", 3, harness.Scenario{Plot: &harness.Sequential{Requests: 3}}, nil)
 	for range 2 {
 		for _, why := range once(t, m, p).End.Invalid {
 			if strings.Contains(why, "late") && strings.Contains(why, "started") {

@@ -297,7 +297,7 @@ func poll(tb testing.TB, within time.Duration, f func() error) {
 }
 
 func script(events ...harness.Event) harness.Scenario {
-	return harness.Scenario{Kind: harness.Script, Events: events}
+	return harness.Scenario{Plot: &harness.Script{Events: events}}
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }

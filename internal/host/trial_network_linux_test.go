@@ -14,7 +14,7 @@ import (
 // TestTrial_BurstsAreTheSameInBothWorlds, and as many and as long as was asked for.
 func TestTrial_BurstsAreTheSameInBothWorlds(t *testing.T) {
 	const z, n, messages = 3.2905, 4, 1000 // z: 99.9 % of a normal distribution
-	p := plan(t, "election/test-numbered", n, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(t, "election/test-numbered", n, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(messages)})
 	b := link.Burst{Enter: 0.02, Leave: 0.2, Bad: 1} // what is lost met a bad state
 	p.Network = link.Network{Latency: link.Uniform(ms(1), ms(30)), Burst: &b, Unordered: true}
@@ -53,7 +53,7 @@ func TestTrial_BurstsAreTheSameInBothWorlds(t *testing.T) {
 
 // TestTrial_RegionsAreFarApart, equally so in both worlds.
 func TestTrial_RegionsAreFarApart(t *testing.T) {
-	p := plan(t, "election/test-numbered", 4, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(t, "election/test-numbered", 4, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(50)})
 	p.Network.Latency = link.Latency{Law: &link.Regions{Places: []string{"california", "oregon", "virginia"}}}
 	want, got := simulate(t, p), run(t, newMachine(t, 4), p)

@@ -62,7 +62,7 @@ func noneLeft(tb testing.TB, marker string) {
 // fine makes sure that the machine can still run a trial.
 func fine(tb testing.TB, m *host.Machine) {
 	tb.Helper()
-	p := plan(tb, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(tb, "election/test-numbered", 3, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(3)})
 	if o := run(tb, m, p); o.Totals.Delivered != 18 || o.End.Pending != 0 {
 		tb.Errorf("the next trial: %+v, %+v", o.Totals, o.End)

@@ -22,7 +22,7 @@ func TestTrial_QuietIsNotFoundTooEarly(t *testing.T) {
 		{0, 50 * time.Microsecond, 1500},
 		{200 * time.Microsecond, 0, 500},
 	} {
-		p := plan(t, "election/test-chain", 5, harness.Scenario{Kind: harness.ColdStart},
+		p := plan(t, "election/test-chain", 5, harness.Scenario{Plot: &harness.ColdStart{}},
 			map[string]any{"hops": c.hops, "pause": c.pause})
 		p.Network.Latency = link.Constant(c.latency)
 		begun := time.Now()
@@ -45,9 +45,9 @@ func TestTrial_BeginsBeforeItIsQuiet(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, 4)
 	for seed := range 5 {
-		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{
-			Kind: harness.Closed, Requests: 8, Think: link.Uniform(ms(5), ms(20)), Hold: link.Constant(ms(1)),
-		}, nil)
+		p := plan(t, "mutex/naimi-trehel", 4, harness.Scenario{Plot: &harness.Closed{
+			Requests: 8, Think: link.Uniform(ms(5), ms(20)), Hold: link.Constant(ms(1)),
+		}}, nil)
 		p.Seed = uint64(seed)
 		if o := run(t, m, p); o.Completed != 8 || o.Status != trace.OK {
 			t.Errorf("seed %d: %d of 8 entries, %s: %s", seed, o.Completed, o.Status, o.Reason)
@@ -75,9 +75,9 @@ func TestTrial_UndeliverableIsWaitedFor(t *testing.T) {
 func TestTrial_Stuck(t *testing.T) {
 	m := newMachine(t, 3)
 	for name, s := range map[string]harness.Scenario{
-		"burst":      {Kind: harness.Burst, Initiators: 1},
-		"closed":     {Kind: harness.Closed, Requests: 6, Think: link.Constant(ms(5))},
-		"sequential": {Kind: harness.Sequential, Requests: 10},
+		"burst":      {Plot: &harness.Burst{Initiators: 1}},
+		"closed":     {Plot: &harness.Closed{Requests: 6, Think: link.Constant(ms(5))}},
+		"sequential": {Plot: &harness.Sequential{Requests: 10}},
 		"a line that waits for a release": script(
 			harness.Event{Do: harness.DoRequest, Node: 1},
 			harness.Event{After: "release", Do: harness.DoRequest, Node: 2}),
@@ -115,7 +115,7 @@ func TestTrial_TimeLimit(t *testing.T) {
 // is interrupted at the wrong place.
 func TestTrial_QuietSeesTheWholeTrial(t *testing.T) {
 	m := newMachine(t, 3)
-	p := plan(t, "election/test-numbered", 3, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(t, "election/test-numbered", 3, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(3)})
 	trials := 15
 	if os.Getenv("CONCLAVE_NIGHTLY") != "" {

@@ -24,7 +24,8 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 	t.Parallel()
 	of := func(n int, events ...harness.Event) harness.Plan {
 		p := plan(t, "election/test-witness", n, script(events...), nil)
-		p.Scenario.Until, p.Reuse = ms(150), true
+		p.Reuse = true
+		p.Scenario.Set("until", ms(150))
 		return p
 	}
 	late := of(3)
@@ -33,7 +34,7 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 	lossy.Network.Loss, lossy.Network.Duplication, lossy.Seed = 0.4, 0.4, 7
 	beating := of(3)
 	beating.Detector = harness.HeartbeatDetector(ms(10), ms(400))
-	drifting := of(3, harness.Event{Do: "skew", Node: 1, Args: fault.By(time.Second)})
+	drifting := of(3, harness.Event{Do: "skew", Node: 1, Args: fault.Args{Own: &fault.Skewing{By: time.Second}}})
 	cases := []struct {
 		name   string
 		before harness.Plan
@@ -44,7 +45,7 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 		{"heartbeats", beating, 3},
 		{"a skewed clock", drifting, 3},
 		{"a cut", of(3, harness.Event{Do: harness.DoCut, Groups: [][]uint32{{1}, {2, 3}}}), 3},
-		{"a slow process", of(3, harness.Event{At: ms(20), Do: harness.DoSlow, Node: 2, Args: fault.By(ms(1))}), 2},
+		{"a slow process", of(3, harness.Event{At: ms(20), Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(ms(1))}), 2},
 		{"a pause", of(3, harness.Event{At: ms(20), Do: harness.DoPause, Node: 2, For: ms(20)}), 2},
 		{"a crash", of(3, crash(20)), 2},
 		{"a restart", of(3, crash(20), restart(40)), 3},
@@ -116,7 +117,8 @@ func TestTrial_ReuseKeepsNothing(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, 1)
 	p := plan(t, "election/test-witness", 1, script(), nil)
-	p.Scenario.Until, p.Reuse = ms(100), true
+	p.Reuse = true
+	p.Scenario.Set("until", ms(100))
 	var first, last outcome
 	for i := range 10 {
 		last = run(t, m, p, func(o outcome) error {
@@ -151,7 +153,8 @@ func TestTrial_ReuseOnHosts(t *testing.T) {
 	}
 	m := newLab(t, host.MachineConfig{Nodes: 2, Ready: 10 * time.Second}, nil, hosts...)
 	p := plan(t, "election/test-witness", 2, script(), nil)
-	p.Scenario.Until, p.Reuse = ms(50), true
+	p.Reuse = true
+	p.Scenario.Set("until", ms(50))
 	if kept := common(run(t, m, p), run(t, m, p)); kept != 2 {
 		t.Errorf("%d processes are used again, want 2", kept)
 	}
@@ -165,9 +168,9 @@ func TestTrial_ReuseMeasuresTheSame(t *testing.T) {
 		trials, most = 1000, 0.1
 	}
 	m := newMachine(t, 5)
-	p := plan(t, "mutex/naimi-trehel", 5, harness.Scenario{
-		Kind: harness.Sequential, Requests: 5, Hold: link.Constant(ms(1)),
-	}, nil)
+	p := plan(t, "mutex/naimi-trehel", 5, harness.Scenario{Plot: &harness.Sequential{
+		Requests: 5, Hold: link.Constant(ms(1)),
+	}}, nil)
 	p.Network.Latency = link.Constant(ms(2))
 	var waiting [2][]float64
 	for k := range trials {

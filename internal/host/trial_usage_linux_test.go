@@ -71,11 +71,11 @@ func TestTrial_Usage(t *testing.T) {
 		return u
 	}
 	const span = 300 * time.Millisecond
-	idle := used(harness.Scenario{Kind: harness.Script, Until: span})
-	busy := used(harness.Scenario{Kind: harness.Closed, Duration: span,
-		Think: link.Constant(0), Hold: link.Constant(0)})
-	killed := used(harness.Scenario{Kind: harness.Script, Until: span, Events: []harness.Event{
-		{At: span / 3, Do: harness.DoCrash, Node: 3}}})
+	idle := used(harness.Scenario{Plot: &harness.Script{Until: span}})
+	busy := used(harness.Scenario{Plot: &harness.Closed{Duration: span,
+		Think: link.Constant(0), Hold: link.Constant(0)}})
+	killed := used(harness.Scenario{Plot: &harness.Script{Until: span, Events: []harness.Event{
+		{At: span / 3, Do: harness.DoCrash, Node: 3}}}})
 	t.Logf("idle %+v, busy %+v, one killed %+v", idle, busy, killed)
 	if idle.CPU >= busy.CPU || idle.Switches >= busy.Switches || killed.CPU >= busy.CPU {
 		t.Errorf("idle %+v, busy %+v, one killed %+v", idle, busy, killed)

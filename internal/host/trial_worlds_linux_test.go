@@ -31,7 +31,7 @@ func TestTrial_BothWorldsAgree(t *testing.T) {
 		return script(harness.Event{Do: harness.DoSuspect, Node: 1, Of: algo.ID(n)})
 	}
 	for _, n := range []int{3, 5, 8} {
-		p := plan(t, "election/bully", n, harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(20)}, slow)
+		p := plan(t, "election/bully", n, harness.Scenario{Plot: &harness.LeaderCrash{Settle: ms(20)}}, slow)
 		add(fmt.Sprintf("bully crash n=%d", n), p)
 		p = plan(t, "election/bully", n, suspect(n), slow)
 		p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
@@ -44,14 +44,14 @@ func TestTrial_BothWorldsAgree(t *testing.T) {
 	p.Leader, p.Crashed = 8, []algo.ID{8}
 	add("bully, the next dies too", p)
 	for _, n := range []int{3, 5, 8} {
-		p := plan(t, "election/ring-list", n, harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(20)},
+		p := plan(t, "election/ring-list", n, harness.Scenario{Plot: &harness.LeaderCrash{Settle: ms(20)}},
 			nil)
 		add(fmt.Sprintf("ring-list crash n=%d", n), p)
 		p = plan(t, "election/ring-list", n, suspect(n), nil)
 		p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
 		add(fmt.Sprintf("ring-list suspect n=%d", n), p)
 	}
-	p = plan(t, "mutex/naimi-trehel", 6, harness.Scenario{Kind: harness.Burst, Hold: link.Constant(ms(2))},
+	p = plan(t, "mutex/naimi-trehel", 6, harness.Scenario{Plot: &harness.Burst{Hold: link.Constant(ms(2))}},
 		nil)
 	p.Network.Latency = link.Constant(ms(25)) // all have asked before any hears of it
 	add("naimi-trehel burst", p)
@@ -73,7 +73,7 @@ func TestTrial_BothWorldsAgree(t *testing.T) {
 // strikes, though another led at the start, which has crashed meanwhile.
 func TestTrial_LeaderOfThen(t *testing.T) {
 	t.Parallel()
-	p := plan(t, "election/bully", 4, harness.Scenario{Kind: harness.LeaderCrash, Settle: ms(900)}, slow)
+	p := plan(t, "election/bully", 4, harness.Scenario{Plot: &harness.LeaderCrash{Settle: ms(900)}}, slow)
 	p.Faults.Events = []harness.Event{{At: ms(20), Do: harness.DoCrash, Node: 4}}
 	twice := func(list []trace.Operation, toll harness.Toll) error {
 		if len(list) != 2 || list[0].Process != 3 || list[1].Process != 2 || toll.Struck != 1 || toll.Drawn != 1 {
@@ -115,9 +115,9 @@ func TestTrial_SequentialCountsAreExact(t *testing.T) {
 		requests = 300
 	}
 	for i, n := range []int{4, 8, 16} {
-		p := plan(t, "mutex/naimi-trehel", n, harness.Scenario{
-			Kind: harness.Sequential, Requests: requests, Hold: link.Constant(100 * time.Microsecond),
-		}, nil)
+		p := plan(t, "mutex/naimi-trehel", n, harness.Scenario{Plot: &harness.Sequential{
+			Requests: requests, Hold: link.Constant(100 * time.Microsecond),
+		}}, nil)
 		p.Network.Latency, p.Seed = link.Constant(0), uint64(i+1)
 		p.TimeLimit = time.Minute
 		want := simulate(t, p)
@@ -162,7 +162,7 @@ func fates(t *testing.T, list trace.List) map[linkMessage]fate {
 }
 
 func TestTrial_LuckIsTheSameInBothWorlds(t *testing.T) {
-	p := plan(t, "election/test-numbered", 4, harness.Scenario{Kind: harness.ColdStart},
+	p := plan(t, "election/test-numbered", 4, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(100)})
 	usual := link.Network{Latency: link.Uniform(ms(1), ms(30)), Loss: 0.2, Duplication: 0.1}
 	unordered, unlike, all, slow := usual, usual, 1.0, link.Constant(ms(50))

@@ -32,7 +32,7 @@ func newFrame(id string, scope Scope) (*frame, error) {
 	if scope.Nodes < 1 || scope.Nodes > 8 || len(scope.Requests) > scope.Nodes {
 		return nil, errors.New("a small world has 1 to 8 processes, and requests of these alone")
 	}
-	p, err := trial.Plan(id, scope.Nodes, harness.Scenario{Kind: harness.Script}, scope.Params)
+	p, err := trial.Plan(id, scope.Nodes, harness.Scenario{Plot: &harness.Script{}}, scope.Params)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func addCells(d *answer.Document, e *experiment.Experiment) {
 		}
 		t.Row(append(row, metric.ByName(c.Design), Between(e.Fewest, e.Repetitions),
 			answer.Shown{Value: c.Plan.InModel, Text: fmt.Sprint(c.Plan.InModel)},
-			append([]string{}, c.Plan.OutOfModel...), ms(c.Plan.Scenario.Settle),
+			append([]string{}, c.Plan.OutOfModel...), ms(c.Plan.Scenario.Settle()),
 			ms(c.Plan.Period().Length))...)
 	}
 }
@@ -101,7 +101,7 @@ func addCells(d *answer.Document, e *experiment.Experiment) {
 func settling(e *experiment.Experiment) string {
 	var all []time.Duration
 	for i := range e.Cells {
-		if settle := e.Cells[i].Plan.Scenario.Settle; settle > 0 {
+		if settle := e.Cells[i].Plan.Scenario.Settle(); settle > 0 {
 			all = append(all, settle)
 		}
 	}

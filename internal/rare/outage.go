@@ -15,7 +15,7 @@ import (
 )
 
 // Scenarios are those with outages that are measured, and with an end that waits for them.
-var Scenarios = []string{harness.LeaderCrash, harness.ColdStart}
+var Scenarios = []string{"leader-crash", "cold-start"}
 
 // Patience is the time-out by which the algorithm of a plan, or else its failure detector,
 // gives up a leader, and its name. Zero: it has none, or not one for all processes.
@@ -44,9 +44,9 @@ func Refuse(p *harness.Plan) error {
 		return err
 	case alg.Problem != algo.Election:
 		return fmt.Errorf("%s has no leader, and so no outages", p.Algorithm)
-	case !slices.Contains(Scenarios, p.Scenario.Kind):
+	case !slices.Contains(Scenarios, p.Scenario.Kind()):
 		return fmt.Errorf("scenario.kind %s: a trial is followed until its outage is over; write "+
-			"scenario: {kind: %s}", p.Scenario.Kind, strings.Join(Scenarios, "} or {kind: "))
+			"scenario: {kind: %s}", p.Scenario.Kind(), strings.Join(Scenarios, "} or {kind: "))
 	}
 	return nil
 }

@@ -202,7 +202,7 @@ func TestPatience(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	churn := planned(t, "election/raft", "3")
-	churn.Scenario.Kind = harness.Churn
+	churn.Scenario.Plot = &harness.Churn{}
 	mutex := planned(t, "mutex/central", "3", "scenario.kind=burst")
 	for want, p := range map[string]*harness.Plan{
 		"scenario.kind churn: a trial is followed until its outage is over; write scenario: {kind: leader-crash} or {kind: cold-start}": churn,

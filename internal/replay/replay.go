@@ -191,7 +191,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 		}
 	}
 	d.Say(fmt.Sprintf("trial %d: cell %d, %s, %d nodes, %s, repetition %d, seed %d", r.Number,
-		r.Cell, cell.Algorithm, plan.Nodes, plan.Scenario.Kind, r.Repetition, r.Seed))
+		r.Cell, cell.Algorithm, plan.Nodes, plan.Scenario.Kind(), r.Repetition, r.Seed))
 	if r.fed > 0 {
 		r.sayRetraced(d)
 		return nil

@@ -98,7 +98,7 @@ func Trace(path string, number int, run Again) (*Traced, error) {
 	}
 	r := &Traced{Trial: t, Drawn: diagram.Trace{
 		Title: fmt.Sprintf("%s, trial %d: %s, %s, %s", t.Of.Name, number, t.Design().Algorithm,
-			console.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind),
+			console.Plural(t.Plan.Nodes, "process", "processes"), t.Plan.Scenario.Kind()),
 		Nodes: t.Plan.Nodes, Leader: uint32(t.Plan.Leader),
 	}}
 	alg, unknown := algo.Lookup(t.Plan.Algorithm)

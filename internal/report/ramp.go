@@ -19,7 +19,7 @@ type Step struct {
 
 // A climb gathers the steps of a cell.
 type climb struct {
-	harness.Scenario
+	harness.Ramp
 	came, granted []int
 	waited        []time.Duration
 }
@@ -27,9 +27,10 @@ type climb struct {
 // climbOf is nil unless the load of c rises, as the run says.
 func climbOf(t *results.Table, c *results.Cell) *climb {
 	of := func(key string) float64 { return compare.Setting(t, c, "scenario."+key) }
-	s := harness.Scenario{Kind: c.Get("scenario"), From: of("from"), To: of("to"), Steps: int(of("steps")),
+	s := harness.Ramp{From: of("from"), To: of("to"), Steps: int(of("steps")),
 		Duration: time.Duration(of("duration") * float64(time.Millisecond))}
-	if s.Steps < 2 || s.Duration <= 0 || harness.ScenarioOf(s.Kind) == nil || !s.Varies() {
+	k := harness.ScenarioOf(c.Get("scenario"))
+	if k == nil || !k.Has("steps") || s.Steps < 2 || s.Duration <= 0 || s.From == s.To {
 		return nil
 	}
 	return &climb{s, make([]int, s.Steps), make([]int, s.Steps), make([]time.Duration, s.Steps)}

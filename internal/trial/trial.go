@@ -40,16 +40,13 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 		Network:  link.Network{Latency: link.Constant(time.Millisecond)},
 		Scenario: scenario, Seed: 1, TimeLimit: time.Hour, InModel: true,
 	}
-	if p.Scenario.Hold.Law == nil {
-		p.Scenario.Hold = link.Constant(time.Millisecond)
+	if hold := p.Scenario.Hold(); hold != nil && hold.Law == nil {
+		p.Scenario.Set("hold", link.Constant(time.Millisecond))
 	}
-	kind := harness.ScenarioOf(scenario.Kind)
-	if kind == nil || !kind.Scripted {
+	if !p.Scenario.Declared().Scripted {
 		p.Detector = harness.PerfectDetector(10 * time.Millisecond)
 	}
-	if kind != nil && kind.Place != nil {
-		kind.Place(&p)
-	}
+	p.Scenario.Does().Place(&p)
 	params, errs := alg.Spec.Resolve(given, p.Known())
 	if len(errs) > 0 {
 		return p, errs[0]

@@ -25,6 +25,13 @@ func (r *Refusal) Error() string { return r.text }
 
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
+// The kinds of scenarios in which settings are tried: how soon a crash of the leader is noticed, and how
+// often a leader is given up of which nothing is wrong.
+const (
+	leaderCrash = "leader-crash"
+	churn       = "churn"
+)
+
 // A block is one of an experiment file.
 type block = map[string]any
 
@@ -82,9 +89,9 @@ func tunable(e *experiment.Experiment) error {
 			"--set sweep=[] and what it varies, as --set nodes=5", e.Name, len(e.Cells))
 	}
 	p := &e.Cells[0].Plan
-	if k := p.Scenario.Kind; k != harness.LeaderCrash && k != harness.Churn {
+	if k := p.Scenario.Kind(); k != leaderCrash && k != churn {
 		return refuse("scenario.kind %s: what is tuned is how soon a crash of the leader is noticed; write "+
-			"scenario: {kind: %s}", k, harness.LeaderCrash)
+			"scenario: {kind: %s}", k, leaderCrash)
 	}
 	for i := range p.Faults.Events {
 		if f := fault.Named(p.Faults.Events[i].Do); f != nil && f.Down != nil {
@@ -249,8 +256,8 @@ func (c *Contender) plain(algorithms ...any) block {
 	for _, key := range []string{"sweep", "thresholds"} {
 		delete(f, key)
 	}
-	if s := f["scenario"].(block); s["kind"] != harness.LeaderCrash {
-		f["scenario"] = block{"kind": harness.LeaderCrash}
+	if s := f["scenario"].(block); s["kind"] != leaderCrash {
+		f["scenario"] = block{"kind": leaderCrash}
 	}
 	if faults, ok := f["faults"].(block); ok {
 		faults = maps.Clone(faults)
@@ -269,7 +276,7 @@ func (c *Contender) quiet(value, spread, hours float64, warm time.Duration, tria
 	*experiment.Experiment, error) {
 	f := c.plain(c.with(value, spread))
 	lasts := time.Duration(hours*float64(time.Hour)) + warm
-	f["scenario"] = block{"kind": harness.Churn, "duration": lasts.String()}
+	f["scenario"] = block{"kind": churn, "duration": lasts.String()}
 	f["time_limit"] = (lasts + c.limit).String()
 	faults, _ := f["faults"].(block)
 	if events, _ := faults["events"].([]any); len(events) == 0 {

@@ -15,7 +15,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/answer"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -126,16 +125,16 @@ func (l *law) run(_ context.Context, e *experiment.Experiment) (out []results.Tr
 	p := &e.Cells[0].Plan
 	timeout := p.Detector.Tuned().Value().(time.Duration)
 	for range e.Repetitions {
-		t := results.Trial{Status: trace.OK}.With(metric.Duration.Of(float64(p.Scenario.Duration) / 1e6))
-		if p.Scenario.Kind == harness.LeaderCrash {
+		t := results.Trial{Status: trace.OK}.With(metric.Duration.Of(float64(p.Scenario.Does().Lasts()) / 1e6))
+		if p.Scenario.Kind() == leaderCrash {
 			l.crashes++
 			t.Set(metric.Downtime.Of(float64(timeout)/1e6 + 30 + l.random.Float64()))
 			out = append(out, t)
 			continue
 		}
-		mean := l.perHour(timeout) * p.Scenario.Duration.Hours() / float64(l.burst)
+		mean := l.perHour(timeout) * p.Scenario.Does().Lasts().Hours() / float64(l.burst)
 		for at := l.random.ExpFloat64() / mean; at < 1; at += l.random.ExpFloat64() / mean {
-			cause := time.Duration(at * float64(p.Scenario.Duration))
+			cause := time.Duration(at * float64(p.Scenario.Does().Lasts()))
 			for range l.burst {
 				t.Ops = append(t.Ops, trace.Operation{Cause: cause, End: cause, Origin: trace.Mistrusted})
 			}
@@ -235,7 +234,7 @@ func TestTune_Down(t *testing.T) {
 		if e.Cells[0].Plan.Detector.Tuned().Value().(time.Duration) >= least {
 			return trials, err
 		}
-		if e.Cells[0].Plan.Scenario.Kind != harness.LeaderCrash {
+		if e.Cells[0].Plan.Scenario.Kind() != leaderCrash {
 			t.Error("mistakes were counted of a setting without a leader")
 		}
 		down++

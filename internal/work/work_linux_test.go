@@ -116,7 +116,7 @@ func TestRemote_NoHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			p, err := algotest.Plan("mutex/naimi-trehel", 3, harness.Scenario{Kind: harness.Sequential, Requests: 20}, nil)
+			p, err := algotest.Plan("mutex/naimi-trehel", 3, harness.Scenario{Plot: &harness.Sequential{Requests: 20}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

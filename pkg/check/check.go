@@ -337,7 +337,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 // still says whether nothing moves any more in the end, and nothing could.
 func (j *Judge) still(end harness.End) bool {
 	return end.Reason == harness.Stuck || end.Reason == harness.Finished &&
-		j.setup.Scenario.Ends() == 0 && !j.setup.Alg.Spec.Perpetual
+		j.setup.Scenario.Does().Ends() == 0 && !j.setup.Alg.Spec.Perpetual
 }
 
 // settled says whether the end shows what the algorithm has come to: within its

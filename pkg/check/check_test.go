@@ -216,7 +216,7 @@ func TestExpect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.change = func(p *harness.Plan) {
-				p.Scenario = harness.Scenario{Kind: harness.Script, Expect: test.want}
+				p.Scenario = harness.Scenario{Plot: &harness.Script{}, Expect: test.want}
 			}
 			v := test.judge(t)
 			if !slices.Equal(v.Violations, test.errs) {

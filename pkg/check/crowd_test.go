@@ -61,7 +61,7 @@ func TestCrowd(t *testing.T) {
 		{"concurrency": 1, "most_inside": 1},
 	} {
 		v := trial{id: several, nodes: 3, records: records, end: harness.End{At: 11 * ms1},
-			change: func(p *harness.Plan) { two(p); p.Scenario.Warmup = warmup }}.judge(t)
+			change: func(p *harness.Plan) { two(p); p.Scenario.Plot = warm{n: warmup} }}.judge(t)
 		hasMetrics(t, v, want)
 	}
 	for _, m := range (trial{id: fair, nodes: 3, records: records}).judge(t).Metrics {

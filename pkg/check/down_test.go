@@ -93,8 +93,8 @@ func TestDownAtOnce(t *testing.T) {
 		"of hosts, in turn":  {"raft", 5, events{{Do: harness.DoCrash, Nodes: []algo.ID{1, 2}, For: ms}, {At: 2 * ms, Do: harness.DoCrash, Nodes: []algo.ID{3, 4}, For: ms}}, nil, ""},
 		"of hosts, too many": {"raft", 5, events{{Do: harness.DoCrash, Nodes: []algo.ID{1, 2, 3}, For: ms}}, nil, "not 3"},
 	} {
-		p, err := algotest.Plan("election/"+test.id, test.nodes, harness.Scenario{Kind: harness.Script,
-			Events: test.events, Until: time.Second}, nil)
+		p, err := algotest.Plan("election/"+test.id, test.nodes, harness.Scenario{Plot: &harness.Script{
+			Events: test.events, Until: time.Second}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +127,9 @@ func TestRecoveringCountsAsDown(t *testing.T) {
 		"election/raft": {time.Millisecond: ""}, // has all that it needs on its disk
 	} {
 		for gap, want := range tests {
-			p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.Script, Until: time.Second,
+			p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.Script{Until: time.Second,
 				Events: []harness.Event{lapse(50*ms, 20*ms, 1, ""), lapse(50*ms, 20*ms, 2, ""),
-					lapse(70*ms+gap, 20*ms, 3, "")}}, nil)
+					lapse(70*ms+gap, 20*ms, 3, "")}}}, nil)
 			p.Leader = 5
 			if why, _ := p.Beyond(); why != nil {
 				t.Errorf("%s, %v: beyond its model by its plan: %q", id, gap, why)
@@ -164,7 +164,7 @@ func TestBrokenBeforehand(t *testing.T) {
 		"the same":   {[]trace.Record{crash(ms, 3), lead(ms, 1), crash(2*ms, 4), lead(2*ms, 2)}, true},
 		"not at all": {[]trace.Record{crash(ms, 3), lead(ms, 1), lead(2*ms, 2)}, false},
 	} {
-		plan := algotest.MustPlan(t, "election/raft", 4, harness.Scenario{Kind: harness.Script}, nil)
+		plan := algotest.MustPlan(t, "election/raft", 4, harness.Scenario{Plot: &harness.Script{}}, nil)
 		setup, err := plan.Setup()
 		if err != nil {
 			t.Fatal(err)

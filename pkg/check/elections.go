@@ -264,7 +264,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.Regroup(r.At)
 		underway := e.open && (e.current.Origin == trace.Mistrusted || e.current.Origin == trace.Unneeded)
 		e.judge(j, r, led)
-		if led || slices.Contains(e.setup.Scenario.Declared().Cause, r.Type) {
+		if led || slices.Contains(e.setup.Scenario.Does().Cause(), r.Type) {
 			e.anew(j, r)
 		}
 		if led {
@@ -628,5 +628,5 @@ func (e *elections) outaged(end time.Duration, v *Verdict) (headline, all []metr
 // election: none is needed then, and one may be going on at the end.
 func (e *elections) lasting() bool {
 	k := e.setup.Scenario.Declared()
-	return k.Lasting && (!e.open || e.setup.Scenario.Ends() > 0)
+	return k.Lasting && (!e.open || e.setup.Scenario.Does().Ends() > 0)
 }

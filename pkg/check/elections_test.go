@@ -269,8 +269,8 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 	const what = "no agreement on a leader: p1 names p3 p2 names none p3 names p3"
 	outside := func(p *harness.Plan) { p.InModel = false }
 	until := func(p *harness.Plan) {
-		p.Scenario = harness.Scenario{Kind: harness.Script,
-			Until: 9 * ms1}
+		p.Scenario = harness.Scenario{Plot: &harness.Script{
+			Until: 9 * ms1}}
 	}
 	for name, test := range map[string]struct {
 		trial

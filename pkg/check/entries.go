@@ -58,7 +58,7 @@ type stay struct {
 func newEntries(s *harness.Setup) *entries {
 	e := &entries{
 		setup: s, waiting: newWaiting(s.Nodes), room: s.Alg.Spec.Room(s.Params), crowd: newCrowd(s),
-		warmup: s.Scenario.Warmup, warm: s.Scenario.Warmup == 0, free: -1,
+		warmup: s.Scenario.Does().Unmeasured(), warm: s.Scenario.Does().Unmeasured() == 0, free: -1,
 		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
 		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
 	}
@@ -257,7 +257,7 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}
 	s := &j.setup.Scenario
-	if s.Declared().Rate == nil || s.Varies() || v.Status != trace.OK && v.Status != trace.TimedOut {
+	if s.Does().MeanRate() == 0 || s.Varies() || v.Status != trace.OK && v.Status != trace.TimedOut {
 		return
 	}
 	if why := overload(v.Operations); why != "" {
@@ -296,8 +296,8 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 		metric.Violations.Of(float64(e.overlaps)),
 		metric.NeverGranted.Of(float64(e.waiting.n)),
 	}
-	if s := &j.setup.Scenario; s.Declared().Rate != nil {
-		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.MeanRate()),
+	if s := &j.setup.Scenario; s.Does().MeanRate() != 0 {
+		v.Metrics = append(v.Metrics, metric.ArrivalRateRequested.Of(s.Does().MeanRate()),
 			metric.ArrivalRateAchieved.Of(e.offered(j, end)))
 		if s.Varies() {
 			v.Metrics = slices.DeleteFunc(v.Metrics, ofOneRate)
@@ -324,9 +324,9 @@ func ofOneRate(v metric.Value) bool {
 // Where their number ends it, the span ends with the last of them, which it therefore
 // does not count: (n - 1) / t is without bias. It is unknown until all are made.
 func (e *entries) offered(j *Judge, end harness.End) float64 {
-	s := &j.setup.Scenario
-	n, span := e.arrivals, s.Duration
-	if s.Requests > 0 {
+	s := j.setup.Scenario.Does()
+	n, span := e.arrivals, s.Lasts()
+	if s.Total() > 0 {
 		n, span = n-1, e.latest
 	}
 	if end.Reason != harness.Finished || n < 0 {

@@ -163,7 +163,7 @@ func TestFairness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: unfair, nodes: test.nodes, records: test.records,
-				change: func(p *harness.Plan) { p.Scenario.Warmup = test.warmup }}.judge(t)
+				change: func(p *harness.Plan) { p.Scenario.Plot = warm{n: test.warmup} }}.judge(t)
 			hasMetrics(t, v, map[string]float64{"fairness": test.jain, "max_bypass": test.bypass})
 		})
 	}
@@ -173,7 +173,7 @@ func TestFairness(t *testing.T) {
 // those that wait at their end is paid for, whenever it is sent.
 func TestWarmup(t *testing.T) {
 	t.Parallel()
-	warm := func(p *harness.Plan) { p.Scenario.Warmup = 1 }
+	one := func(p *harness.Plan) { p.Scenario.Plot = warm{n: 1} }
 	idle := join(requested(0, 1, 0), flights(1, 5), at(10, trace.Granted, 1),
 		at(20, trace.Released, 1), flights(20, 7),
 		requested(30, 2, 30), answers(30, 3), at(34, trace.Granted, 2), at(35, trace.Released, 2),
@@ -200,7 +200,7 @@ func TestWarmup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := trial{id: fair, nodes: 2, records: test.records, change: warm,
+			v := trial{id: fair, nodes: 2, records: test.records, change: one,
 				end: harness.End{At: 50 * ms1}}.judge(t)
 			if got := v.Operations[0].Status; got != "warmup" {
 				t.Errorf("the first entry is %s, want warmup", got)
@@ -250,7 +250,7 @@ func TestOwners(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: fair, nodes: 4, records: join(begin, test.before, over, test.after, end),
-				change: func(p *harness.Plan) { p.Scenario.Warmup = 1 }}.judge(t)
+				change: func(p *harness.Plan) { p.Scenario.Plot = warm{n: 1} }}.judge(t)
 			hasMetrics(t, v, map[string]float64{"messages_per_entry": test.want})
 		})
 	}
@@ -261,8 +261,8 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 	waiting := join(entry(1, 0, 0, 5), requested(6, 2, 6))
 	const what = "1 requests not granted, the first of p2 at 6ms"
 	until := func(p *harness.Plan) {
-		p.Scenario = harness.Scenario{Kind: harness.Script,
-			Until: 90 * ms1}
+		p.Scenario = harness.Scenario{Plot: &harness.Script{
+			Until: 90 * ms1}}
 	}
 	outside := func(p *harness.Plan) { p.InModel = false }
 	for name, test := range map[string]struct {

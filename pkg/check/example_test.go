@@ -13,7 +13,7 @@ import (
 
 // The judge reads the records of a trial, and says what it is worth.
 func ExampleJudge() {
-	plan, err := algotest.Plan("election/bully", 5, harness.Scenario{Kind: harness.ColdStart, Initiators: 1}, nil)
+	plan, err := algotest.Plan("election/bully", 5, harness.Scenario{Plot: &harness.ColdStart{Initiators: 1}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

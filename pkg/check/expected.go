@@ -149,7 +149,7 @@ func (o *outcome) longestHandover() (longest time.Duration) {
 
 // meanPerRequest is the messages of a kind, or of all, per request behind the warm-up.
 func (o *outcome) meanPerRequest(_ *harness.Expect, kind string) (float64, error) {
-	requests, sent, warmup := 0, 0, o.judge.setup.Scenario.Warmup
+	requests, sent, warmup := 0, 0, o.judge.setup.Scenario.Does().Unmeasured()
 	for i := range o.trace {
 		switch r := &o.trace[i]; {
 		case r.Type == trace.Request:

@@ -12,7 +12,7 @@ import (
 )
 
 func churning(p *harness.Plan) {
-	p.Leader, p.Scenario = 3, harness.Scenario{Kind: harness.Churn, Duration: 100 * ms1}
+	p.Leader, p.Scenario = 3, harness.Scenario{Plot: &harness.Churn{Duration: 100 * ms1}}
 	p.Detector = harness.HeartbeatDetector(ms1, 5*ms1)
 }
 
@@ -70,18 +70,18 @@ func TestFailures(t *testing.T) {
 			back(20, 3), elects(26, 3, 1, 2, 3), at(40, trace.Crash, 3), elects(46, 2, 1, 2)),
 			func(p *harness.Plan) {
 				p.Leader = 3
-				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
+				p.Scenario = harness.Scenario{Plot: &harness.LeaderCrash{Elections: 2}}
 			}, trace.OK, map[string]float64{"downtime_ms": 4}, []string{"ok", "restart", "ok"}},
 		"a return that leaves the leader in place, behind them": {join(at(10, trace.Crash, 3), elects(12, 2, 1, 2), back(20, 3),
 			elects(26, 2, 3)),
 			func(p *harness.Plan) {
 				p.Leader = 3
-				p.Scenario = harness.Scenario{Kind: harness.LeaderCrash, Elections: 2}
+				p.Scenario = harness.Scenario{Plot: &harness.LeaderCrash{Elections: 2}}
 			}, trace.OK, map[string]float64{"downtime_ms": 2}, []string{"ok", "joined"}},
 		"a heal until all agree": {join(cut(10, "1 2|3"), elects(20, 2, 1, 2), heal(40),
 			elects(47, 3, 1, 2)), func(p *harness.Plan) {
 			churning(p)
-			p.Scenario.Kind = harness.Partition
+			p.Scenario.Plot = &harness.Partition{}
 		}, trace.OK, map[string]float64{"heal_ms": 7, "split_brain_ms": 27}, []string{"ok", "ok"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestHighest(t *testing.T) {
 		"ranks are other than numbers": {func(p *harness.Plan) {
 			p.Params = map[string]any{"est": []any{int64(3), int64(2), int64(1)}}
 		}, nil, trace.OK, ""},
-		"it lasts": {func(p *harness.Plan) { p.Scenario.Kind = harness.Churn }, nil, trace.OK, ""},
+		"it lasts": {func(p *harness.Plan) { p.Scenario.Plot = &harness.Churn{} }, nil, trace.OK, ""},
 	} {
 		v := trial{id: "election/test-highest", nodes: 3, records: join(list, test.more),
 			change: test.change}.judge(t)

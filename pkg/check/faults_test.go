@@ -112,8 +112,8 @@ func TestUptime(t *testing.T) {
 			v := trial{id: fair, nodes: 3, records: join(requests, test.records),
 				change: func(p *harness.Plan) {
 					p.Crashed = test.crashed
-					p.Scenario = harness.Scenario{Kind: harness.Open, Rate: 600, Duration: 100 * ms1,
-						Hold: link.Constant(ms1)}
+					p.Scenario = harness.Scenario{Plot: &harness.Open{Rate: 600, Duration: 100 * ms1,
+						Hold: link.Constant(ms1)}}
 				}, end: harness.End{At: 200 * ms1, Reason: harness.Finished}}.judge(t)
 			hasMetrics(t, v, map[string]float64{"arrival_rate_achieved": 60 * 3 / (test.uptime / 1000)})
 		})

@@ -48,7 +48,7 @@ func TestHastened(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: test.id, nodes: 3, records: test.records, change: func(p *harness.Plan) {
-				p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3
+				p.Scenario.Plot, p.Leader = &harness.LeaderCrash{}, 3
 				p.Detector = harness.HeartbeatDetector(10*ms1, 30*ms1)
 			}, end: harness.End{At: 100 * ms1, Reason: harness.Finished}}.judge(t)
 			status, share, down := trace.Completed, 0.0, 21.0
@@ -74,7 +74,7 @@ func TestHastened(t *testing.T) {
 func TestHastened_NeverOver(t *testing.T) {
 	t.Parallel()
 	v := trial{id: eventual, nodes: 3, records: join(at(49, trace.Elected, 1, 0), at(50, trace.Crash, 3)),
-		change: func(p *harness.Plan) { p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3 },
+		change: func(p *harness.Plan) { p.Scenario.Plot, p.Leader = &harness.LeaderCrash{}, 3 },
 		end:    harness.End{At: 1e6 * ms1, Reason: harness.Finished}}.judge(t)
 	if v.Status == trace.OK {
 		t.Errorf("ok: %+v", v.Operations)

@@ -130,7 +130,7 @@ func TestLiveness(t *testing.T) {
 			v := trial{id: test.id, nodes: 5, real: test.real, records: test.records,
 				change: func(p *harness.Plan) {
 					p.Leader = 5
-					p.Scenario.Kind = harness.Script
+					p.Scenario.Plot = &harness.Script{}
 					if test.change != nil {
 						test.change(p)
 					}

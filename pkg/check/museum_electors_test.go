@@ -141,16 +141,16 @@ func candidates(name, flaw string, least int, rule, says string, trial harness.S
 const ms = time.Millisecond
 
 var (
-	cold  = harness.Scenario{Kind: harness.ColdStart}
-	crash = harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}
-	back  = harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+	cold  = harness.Scenario{Plot: &harness.ColdStart{}}
+	crash = harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * ms}}
+	back  = harness.Scenario{Plot: &harness.Script{Events: []harness.Event{
 		{At: 10 * ms, Do: harness.DoCrash, Node: 2},
 		{At: 60 * ms, Do: harness.DoRestart, Node: 2},
-	}}
-	parts = harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+	}}}
+	parts = harness.Scenario{Plot: &harness.Script{Events: []harness.Event{
 		{At: 10 * ms, Do: harness.DoCut, Groups: [][]uint32{{1, 2}, {3, 4, 5}}},
 		{At: 150 * ms, Do: harness.DoHeal},
-	}}
+	}}}
 )
 
 var electors = []exhibit{

@@ -47,8 +47,8 @@ func overconfident() exhibit {
 	return exhibit{
 		flaw: "keeps a leader without a quorum", least: 100, rule: "liveness", fixed: true, spec: spec,
 		says: "while one process reaches a majority of all in both directions and nothing else happened",
-		trial: harness.Scenario{Kind: harness.Script, Until: 16 * time.Second,
-			Events: []harness.Event{star(14 * time.Second)}},
+		trial: harness.Scenario{Plot: &harness.Script{Until: 16 * time.Second,
+			Events: []harness.Event{star(14 * time.Second)}}},
 		elector: func(c algo.Config) algo.Elector { return a.New(c).(algo.Elector) },
 	}
 }
@@ -73,8 +73,8 @@ func TestQuorumLoss(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := algotest.Plan("election/raft", 5, harness.Scenario{Kind: harness.Script,
-				Until: 16 * time.Second, Events: []harness.Event{star(14 * time.Second)}}, test.params)
+			p, err := algotest.Plan("election/raft", 5, harness.Scenario{Plot: &harness.Script{
+				Until: 16 * time.Second, Events: []harness.Event{star(14 * time.Second)}}}, test.params)
 			if err != nil {
 				t.Fatal(err)
 			}

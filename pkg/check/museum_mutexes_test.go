@@ -211,7 +211,7 @@ func counter(name, flaw string, least int, rule, says string, spec algo.Spec,
 	spec.Promises.StarvationFree = true
 	return exhibit{
 		name: name, flaw: flaw, least: least, rule: rule, says: says, spec: spec,
-		trial: harness.Scenario{Kind: harness.Closed, Requests: 120, Think: link.Constant(ms)},
+		trial: harness.Scenario{Plot: &harness.Closed{Requests: 120, Think: link.Constant(ms)}},
 		mutex: func(c algo.Config) algo.Mutex { return make(c, flaw) },
 	}
 }

@@ -52,7 +52,7 @@ func starving(id, flaw string, seed uint64, says string, form func(algo.Mutex) a
 	}
 	return exhibit{
 		flaw: flaw, least: 100, rule: "starvation", says: says, fixed: true, seed: seed, spec: a.Spec,
-		trial: harness.Scenario{Kind: harness.Script, Hold: link.Constant(ms / 5), Events: events},
+		trial: harness.Scenario{Plot: &harness.Script{Hold: link.Constant(ms / 5), Events: events}},
 		mutex: func(c algo.Config) algo.Mutex { return form(a.New(c).(algo.Mutex)) },
 	}
 }

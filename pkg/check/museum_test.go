@@ -109,7 +109,7 @@ func simulate(t *testing.T, id string, seed uint64, sc harness.Scenario,
 // that who misses its turn once misses it every time.
 func script(p *harness.Plan) {
 	switch {
-	case p.Scenario.Kind != harness.Script:
+	case !p.Scenario.Declared().Scripted:
 	case strings.HasPrefix(p.Algorithm, "mutex/"):
 		p.Network.Latency = link.Constant(ms)
 	default:
@@ -230,12 +230,11 @@ func TestRightOnes(t *testing.T) {
 		p.Detector = harness.PerfectDetector(10 * ms)
 		for at := time.Duration(0); at < 300*ms; at += time.Duration(rng.IntN(100)) * ms {
 			do := []string{harness.DoCrash, harness.DoRestart, harness.DoElect}[rng.IntN(3)]
-			p.Scenario.Events = append(p.Scenario.Events, harness.Event{At: at, Do: do,
+			p.Scenario.Add(harness.Event{At: at, Do: do,
 				Node: algo.ID(rng.IntN(5) + 1)})
 		}
 		// at least one is up in the end, and has to find that out
-		p.Scenario.Events = append(p.Scenario.Events,
-			harness.Event{At: 400 * ms, Do: harness.DoRestart, Node: algo.ID(rng.IntN(5) + 1)},
+		p.Scenario.Add(harness.Event{At: 400 * ms, Do: harness.DoRestart, Node: algo.ID(rng.IntN(5) + 1)},
 			harness.Event{At: 450 * ms, Do: harness.DoElect, Node: algo.ID(rng.IntN(5) + 1)})
 	}
 	deaths := func(p *harness.Plan) { // up to four of five, for good
@@ -244,11 +243,11 @@ func TestRightOnes(t *testing.T) {
 		p.Detector = harness.PerfectDetector(10 * ms)
 		order := rng.Perm(5)
 		for _, q := range order[:rng.IntN(5)] {
-			p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+			p.Scenario.Add(harness.Event{
 				At: time.Duration(rng.IntN(400)) * ms / 4, Do: harness.DoCrash, Node: algo.ID(q + 1)})
 		}
 		for range rng.IntN(3) {
-			p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+			p.Scenario.Add(harness.Event{
 				At: time.Duration(rng.IntN(400)) * ms / 4, Do: harness.DoElect, Node: algo.ID(rng.IntN(5) + 1)})
 		}
 	}
@@ -259,28 +258,28 @@ func TestRightOnes(t *testing.T) {
 		change func(*harness.Plan)
 		seeds  uint64
 	}{
-		"bully, cold start": {"election/bully", harness.Scenario{Kind: harness.ColdStart}, unordered,
+		"bully, cold start": {"election/bully", harness.Scenario{Plot: &harness.ColdStart{}}, unordered,
 			300},
-		"bully, some start": {"election/bully", harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
+		"bully, some start": {"election/bully", harness.Scenario{Plot: &harness.ColdStart{Initiators: 2}},
 			nil, 300},
-		"bully, leader crash": {"election/bully", harness.Scenario{Kind: harness.LeaderCrash,
-			Settle: 50 * ms}, nil, 400},
-		"bully, deaths": {"election/bully", harness.Scenario{Kind: harness.Script}, deaths, 1000},
-		"bully, crashes": {"election/bully", harness.Scenario{Kind: harness.Script}, crashes,
+		"bully, leader crash": {"election/bully", harness.Scenario{Plot: &harness.LeaderCrash{
+			Settle: 50 * ms}}, nil, 400},
+		"bully, deaths": {"election/bully", harness.Scenario{Plot: &harness.Script{}}, deaths, 1000},
+		"bully, crashes": {"election/bully", harness.Scenario{Plot: &harness.Script{}}, crashes,
 			1000},
-		"ring-list, cold start": {"election/ring-list", harness.Scenario{Kind: harness.ColdStart},
+		"ring-list, cold start": {"election/ring-list", harness.Scenario{Plot: &harness.ColdStart{}},
 			unordered, 300},
 		"ring-list, some start": {"election/ring-list",
-			harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
+			harness.Scenario{Plot: &harness.ColdStart{Initiators: 2}},
 			nil, 300},
-		"ring-list, leader crash": {"election/ring-list", harness.Scenario{Kind: harness.LeaderCrash,
-			Settle: 50 * ms}, nil, 400},
-		"ring-list, deaths": {"election/ring-list", harness.Scenario{Kind: harness.Script}, deaths, 1000},
+		"ring-list, leader crash": {"election/ring-list", harness.Scenario{Plot: &harness.LeaderCrash{
+			Settle: 50 * ms}}, nil, 400},
+		"ring-list, deaths": {"election/ring-list", harness.Scenario{Plot: &harness.Script{}}, deaths, 1000},
 		"naimi-trehel, closed": {"mutex/naimi-trehel",
-			harness.Scenario{Kind: harness.Closed, Requests: 40,
-				Think: link.Uniform(0, 5*ms)}, unordered, 500},
-		"naimi-trehel, open": {"mutex/naimi-trehel", harness.Scenario{Kind: harness.Open, Requests: 40,
-			Rate: 500}, unordered, 500},
+			harness.Scenario{Plot: &harness.Closed{Requests: 40,
+				Think: link.Uniform(0, 5*ms)}}, unordered, 500},
+		"naimi-trehel, open": {"mutex/naimi-trehel", harness.Scenario{Plot: &harness.Open{Requests: 40,
+			Rate: 500}}, unordered, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

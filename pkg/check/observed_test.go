@@ -29,8 +29,8 @@ func init() {
 // are not: nobody misses them, and no metric speaks of them.
 func TestObserved(t *testing.T) {
 	t.Parallel()
-	burst := func(p *harness.Plan) { p.Scenario.Kind = harness.Burst }
-	start := func(p *harness.Plan) { p.Scenario.Kind = harness.ColdStart }
+	burst := func(p *harness.Plan) { p.Scenario.Plot = &harness.Burst{} }
+	start := func(p *harness.Plan) { p.Scenario.Plot = &harness.ColdStart{} }
 	ups := []trace.Record{at(0, trace.Up, 1), at(0, trace.Up, 2)}
 	for name, c := range map[string]struct {
 		id      string

@@ -16,8 +16,8 @@ import (
 // openLoad simulates one trial of open load at 20 requests per second of 5 processes.
 func openLoad(t *testing.T, id string, seed uint64, requests int, duration time.Duration) algotest.Outcome {
 	t.Helper()
-	o := simulate(t, id, seed, harness.Scenario{Kind: harness.Open, Rate: 20, Requests: requests,
-		Duration: duration, Hold: link.Constant(ms)}, nil)
+	o := simulate(t, id, seed, harness.Scenario{Plot: &harness.Open{Rate: 20, Requests: requests,
+		Duration: duration, Hold: link.Constant(ms)}}, nil)
 	if o.Status != trace.OK {
 		t.Fatalf("seed %d: %s: %s", seed, o.Status, o.Reason)
 	}

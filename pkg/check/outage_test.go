@@ -16,7 +16,7 @@ func TestJudge_Outage(t *testing.T) {
 	t.Parallel()
 	p := harness.Plan{Algorithm: eventual, Nodes: 3, Shape: algo.Shape{Kind: "complete"}, Leader: 3,
 		Network: link.Network{Latency: link.Constant(ms1)}, InModel: true, TimeLimit: time.Second,
-		Scenario: harness.Scenario{Kind: harness.LeaderCrash}}
+		Scenario: harness.Scenario{Plot: &harness.LeaderCrash{}}}
 	s, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestJudge_Outage(t *testing.T) {
 			t.Errorf("after %v: %v since %v, want %v since %v", step.record, gone, since, step.gone, step.since)
 		}
 	}
-	p.Algorithm, p.Scenario.Kind = "mutex/test-fair", harness.Burst
+	p.Algorithm, p.Scenario.Plot = "mutex/test-fair", &harness.Burst{}
 	if s, err = p.Setup(); err != nil {
 		t.Fatal(err)
 	}

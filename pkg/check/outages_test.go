@@ -250,7 +250,7 @@ func TestOutagesOneByOne(t *testing.T) {
 func TestOutages_NotMeasured(t *testing.T) {
 	t.Parallel()
 	v := trial{id: eventual, nodes: 3, change: func(p *harness.Plan) {
-		p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3
+		p.Scenario.Plot, p.Leader = &harness.LeaderCrash{}, 3
 	}, records: join(at(10, trace.Elected, 1, 0), at(20, trace.Elected, 1, 3), at(20, trace.Crash, 2)),
 		end: harness.End{At: 100 * ms1}}.judge(t)
 	want := trace.Outage{Definition: "agreed", Spec: true, Begin: 10 * ms1, Cause: 10 * ms1, End: 20 * ms1,

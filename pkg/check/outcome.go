@@ -16,7 +16,8 @@ func (e *elections) conclusion(j *Judge, end harness.End, v *Verdict) {
 	case e.open && e.last != algo.None && e.lasting() && end.Reason == harness.Finished:
 		// The end found one going on.
 		v.Operations = append(v.Operations, e.current)
-	case e.open && e.there && e.links.Apart && e.setup.Scenario.Ends() > 0 && end.Reason == harness.Finished:
+	case e.open && e.there && e.links.Apart && e.setup.Scenario.Does().Ends() > 0 &&
+		end.Reason == harness.Finished:
 		// A script ends while somebody leads, by the Spec's own definition, and whom the rest cannot hear.
 		v.Operations = append(v.Operations, e.current)
 	case e.open:

@@ -102,7 +102,7 @@ func knee(s *harness.Scenario, ops []trace.Operation) []metric.Value {
 			last--
 		}
 		start, end := q.came[last], q.came[n-1]
-		kept = s.Declared().Rate(s, start)
+		kept = s.Does().RateAt(start)
 		if beyond(n-1-last, len(within(q.granted, start, end))) {
 			if g := within(q.granted, start+(end-start)/2, end); len(g) > 1 {
 				found = float64(len(g)-1) / (g[len(g)-1] - g[0]).Seconds()

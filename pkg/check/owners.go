@@ -59,7 +59,7 @@ type debt struct {
 
 // newOwners is nil where all messages count.
 func newOwners(s *harness.Setup) *owners {
-	if s.Scenario.Warmup == 0 {
+	if s.Scenario.Does().Unmeasured() == 0 {
 		return nil
 	}
 	return &owners{

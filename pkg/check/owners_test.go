@@ -15,8 +15,8 @@ import (
 func TestWarmupCosts(t *testing.T) {
 	t.Parallel()
 	closed := func(requests, warmup int, think time.Duration) harness.Scenario {
-		return harness.Scenario{Kind: harness.Closed, Requests: requests, Warmup: warmup,
-			Think: link.Constant(think), Hold: link.Constant(3 * ms)}
+		return harness.Scenario{Plot: &harness.Closed{Requests: requests, Warmup: warmup,
+			Think: link.Constant(think), Hold: link.Constant(3 * ms)}}
 	}
 	for load, sc := range map[string]harness.Scenario{
 		"saturated, few":  closed(30, 10, 0),
@@ -24,9 +24,9 @@ func TestWarmupCosts(t *testing.T) {
 		"most of it warm": closed(100, 97, 0),
 		"thinking":        closed(60, 7, 9*ms),
 		"hardly any load": closed(60, 7, 300*ms),
-		"open": {Kind: harness.Open, Rate: 90, Requests: 80, Warmup: 20,
-			Hold: link.Constant(3 * ms)},
-		"one by one": {Kind: harness.Sequential, Requests: 30, Warmup: 11, Hold: link.Constant(ms)},
+		"open": {Plot: &harness.Open{Rate: 90, Requests: 80, Warmup: 20,
+			Hold: link.Constant(3 * ms)}},
+		"one by one": {Plot: &harness.Sequential{Requests: 30, Warmup: 11, Hold: link.Constant(ms)}},
 	} {
 		for id, want := range map[string]float64{"mutex/ricart-agrawala": 8, "mutex/lamport": 12} {
 			for name, latency := range map[string]link.Latency{
@@ -63,8 +63,8 @@ func costs(t *testing.T, id string, seed uint64, sc harness.Scenario, latency li
 // entry, and once more behind the last.
 func TestWarmupOfATokenInDemand(t *testing.T) {
 	t.Parallel()
-	sc := harness.Scenario{Kind: harness.Closed, Requests: 105, Warmup: 5,
-		Think: link.Constant(0), Hold: link.Constant(3 * ms)}
+	sc := harness.Scenario{Plot: &harness.Closed{Requests: 105, Warmup: 5,
+		Think: link.Constant(0), Hold: link.Constant(3 * ms)}}
 	costs(t, "mutex/suzuki-kasami", 1, sc, link.Constant(ms), 5)
 	costs(t, "mutex/token-ring", 1, sc, link.Constant(ms), 1.01)
 }

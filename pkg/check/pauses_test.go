@@ -178,7 +178,7 @@ func TestLeaderCrashes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := trial{id: eventual, nodes: 3, records: test.records, change: func(p *harness.Plan) {
-				p.Leader, p.Scenario.Kind = test.leader, harness.LeaderCrash
+				p.Leader, p.Scenario.Plot = test.leader, &harness.LeaderCrash{}
 			}}.judge(t)
 			var got []string
 			for _, op := range v.Operations {

@@ -16,7 +16,7 @@ func TestPending(t *testing.T) {
 	t.Parallel()
 	none := math.NaN()
 	churning := func(p *harness.Plan) {
-		p.Leader, p.Scenario = 3, harness.Scenario{Kind: harness.Churn, Duration: 1}
+		p.Leader, p.Scenario = 3, harness.Scenario{Plot: &harness.Churn{Duration: 1}}
 	}
 	crash := join(at(10, trace.Crash, 3))
 	elected := join(crash, all(20, 2, 2, 1))
@@ -55,7 +55,7 @@ func TestPending(t *testing.T) {
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	churning := func(p *harness.Plan) {
-		p.Leader, p.Scenario = 5, harness.Scenario{Kind: harness.Churn, Duration: 1}
+		p.Leader, p.Scenario = 5, harness.Scenario{Plot: &harness.Churn{Duration: 1}}
 	}
 	busy := func(from, to float64) (out []trace.Record) {
 		for ms := from; ms < to; ms += 20 {

@@ -24,7 +24,7 @@ func phasesOf(t *testing.T, p harness.Plan, seeds int, what trace.Type) (all []f
 	if period.Length == 0 {
 		t.Fatalf("%s repeats nothing", p.Algorithm)
 	}
-	origin := harness.ScenarioOf(p.Scenario.Kind).Draws
+	origin := p.Scenario.Declared().Draws
 	for seed := range seeds {
 		p.Seed = uint64(seed + 1)
 		o, err := algotest.Simulate(p)
@@ -79,7 +79,9 @@ func settled(t *testing.T, id string, s harness.Scenario) harness.Plan {
 	if p.Period().Length == 0 {
 		p.Detector = harness.HeartbeatDetector(20*time.Millisecond, 50*time.Millisecond)
 	}
-	p.Scenario.Settle = p.Period().Length * 5 / 2
+	if p.Scenario.Does().Settling() != nil {
+		p.Scenario.Set("settle", p.Period().Length*5/2)
+	}
 	return p
 }
 
@@ -97,7 +99,7 @@ func TestPhase(t *testing.T) {
 			if len(a.Spec.Periods) > 0 {
 				seeds = 600
 			}
-			p := settled(t, a.ID, harness.Scenario{Kind: harness.LeaderCrash})
+			p := settled(t, a.ID, harness.Scenario{Plot: &harness.LeaderCrash{}})
 			uniform(t, phasesOf(t, p, seeds, trace.Crash), seeds)
 		})
 	}
@@ -114,16 +116,17 @@ func uniform(t *testing.T, phases []float64, want int) {
 // its timer when it is elected; and a cut and a return come at a uniform phase as well.
 func TestPhase_Scenarios(t *testing.T) {
 	t.Parallel()
+	elections := map[trace.Type]int{trace.Crash: 4, trace.Cut: 1, trace.Up: 1}
 	for _, id := range []string{"election/raft", "election/stable-leader"} {
 		for what, s := range map[trace.Type]harness.Scenario{
-			trace.Crash: {Kind: harness.LeaderCrash, Elections: 4},
-			trace.Cut:   {Kind: harness.Partition, Shape: "halves", Duration: 300 * time.Millisecond},
-			trace.Up:    {Kind: harness.LeaderReturn},
+			trace.Crash: {Plot: &harness.LeaderCrash{Elections: elections[trace.Crash]}},
+			trace.Cut:   {Plot: &harness.Partition{Shape: "halves", Duration: 300 * time.Millisecond}},
+			trace.Up:    {Plot: &harness.LeaderRestart{}},
 		} {
-			t.Run(id+" "+s.Kind, func(t *testing.T) {
+			t.Run(id+" "+s.Kind(), func(t *testing.T) {
 				t.Parallel()
 				seeds := 200
-				uniform(t, phasesOf(t, settled(t, id, s), seeds, what), seeds*max(s.Elections, 1))
+				uniform(t, phasesOf(t, settled(t, id, s), seeds, what), seeds*elections[what])
 			})
 		}
 	}
@@ -133,14 +136,13 @@ func TestPhase_Scenarios(t *testing.T) {
 // and two, which was the rule before periods were known, are found out.
 func TestPhase_Teeth(t *testing.T) {
 	t.Parallel()
-	churn := harness.Scenario{Kind: harness.Churn, Duration: 150 * time.Millisecond}
+	churn := harness.Scenario{Plot: &harness.Churn{Duration: 150 * time.Millisecond}}
 	for spread, trials := range map[float64]int{0.5: 400, 1: 900} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		var phases []float64
 		for range trials {
 			p := settled(t, "election/raft", churn)
-			at := (1 + spread*rng.Float64()) * float64(p.Scenario.Settle)
-			p.Scenario.Settle = 0
+			at := (1 + spread*rng.Float64()) * float64(p.Period().Length*5/2)
 			p.Faults.Events = []harness.Event{{At: time.Duration(at), Do: harness.DoCrash, Node: p.Leader}}
 			phases = append(phases, phasesOf(t, p, 1, trace.Crash)...)
 		}

@@ -16,8 +16,8 @@ import (
 // climb simulates a ramp of an algorithm among 5 processes.
 func climb(t *testing.T, id string, seed uint64, from, to float64, latency, hold link.Latency) algotest.Outcome {
 	t.Helper()
-	o := simulate(t, id, seed, harness.Scenario{Kind: harness.Ramp, From: from, To: to, Steps: 40,
-		Duration: 4 * time.Second, Hold: hold}, func(p *harness.Plan) { p.Network.Latency = latency })
+	o := simulate(t, id, seed, harness.Scenario{Plot: &harness.Ramp{From: from, To: to, Steps: 40,
+		Duration: 4 * time.Second, Hold: hold}}, func(p *harness.Plan) { p.Network.Latency = latency })
 	if o.Status != trace.OK {
 		t.Fatalf("%s, seed %d: %s: %s", id, seed, o.Status, o.Reason)
 	}
@@ -78,9 +78,9 @@ func TestRamp_Arrivals(t *testing.T) {
 	const steps, trials = 5, 40
 	span := 5 * time.Second
 	var counts [2 * steps]float64 // of half steps
-	s := harness.Scenario{Kind: harness.Ramp, From: 10, To: 50, Steps: steps, Duration: span, Hold: link.Constant(ms)}
+	s := harness.Ramp{From: 10, To: 50, Steps: steps, Duration: span, Hold: link.Constant(ms)}
 	for seed := range uint64(trials) {
-		list := arrivals(simulate(t, "mutex/central", seed, s, nil))
+		list := arrivals(simulate(t, "mutex/central", seed, harness.Scenario{Plot: &s}, nil))
 		for _, a := range list {
 			if at := time.Duration(a[0]); at > span {
 				t.Fatalf("seed %d: an arrival at %v", seed, at)
@@ -89,7 +89,7 @@ func TestRamp_Arrivals(t *testing.T) {
 		}
 		slow := s
 		slow.From, slow.To, slow.Duration = 5, 25, 2*span
-		for i, a := range arrivals(simulate(t, "mutex/central", seed, slow, nil)) {
+		for i, a := range arrivals(simulate(t, "mutex/central", seed, harness.Scenario{Plot: &slow}, nil)) {
 			if d := int64(a[0]) - 2*int64(list[i][0]); a[1] != list[i][1] || d < -1000 || d > 1000 {
 				t.Fatalf("seed %d: arrival %d is %v, want %v twice as late", seed, i+1, a, list[i])
 			}

@@ -117,6 +117,14 @@ type trial struct {
 	real    bool        // not simulated
 }
 
+// warm is a scenario of which the first entries are not measured.
+type warm struct {
+	harness.Calm
+	n int
+}
+
+func (w warm) Unmeasured() int { return w.n }
+
 func (tr trial) judge(tb testing.TB) Verdict {
 	tb.Helper()
 	p := harness.Plan{
@@ -293,11 +301,11 @@ func TestMetrics(t *testing.T) {
 	detected := func(p *harness.Plan) { p.Detector = harness.PerfectDetector(0) }
 	offered := func(p *harness.Plan) {
 		detected(p)
-		p.Scenario = harness.Scenario{Kind: harness.Open, Rate: 1, Duration: time.Second}
+		p.Scenario = harness.Scenario{Plot: &harness.Open{Rate: 1, Duration: time.Second}}
 	}
 	rising := func(p *harness.Plan) {
 		detected(p)
-		p.Scenario = harness.Scenario{Kind: harness.Ramp, From: 1, To: 2, Steps: 2, Duration: time.Second}
+		p.Scenario = harness.Scenario{Plot: &harness.Ramp{From: 1, To: 2, Steps: 2, Duration: time.Second}}
 	}
 	for name, test := range map[string]struct {
 		trial

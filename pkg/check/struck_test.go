@@ -12,7 +12,7 @@ import (
 // one still waits at the end no election was called for, and the trial has not come to its end.
 func TestStruck(t *testing.T) {
 	t.Parallel()
-	crashing := func(p *harness.Plan) { p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3 }
+	crashing := func(p *harness.Plan) { p.Scenario.Plot, p.Leader = &harness.LeaderCrash{}, 3 }
 	none := math.NaN()
 	for name, test := range map[string]struct {
 		records []trace.Record
@@ -46,7 +46,7 @@ func TestStruck(t *testing.T) {
 // the election and all outages count from that crash, whatever began them.
 func TestOutages_CrashMeanwhile(t *testing.T) {
 	t.Parallel()
-	crashing := func(p *harness.Plan) { p.Scenario.Kind, p.Leader = harness.LeaderCrash, 3 }
+	crashing := func(p *harness.Plan) { p.Scenario.Plot, p.Leader = &harness.LeaderCrash{}, 3 }
 	for name, begins := range map[string][]trace.Record{
 		"asked to": join(at(10, trace.Elect, 1), at(10, trace.Elected, 1, 0), at(10, trace.Elected, 2, 0)),
 		"a return": join(at(9, trace.Crash, 1), back(10, 1)),

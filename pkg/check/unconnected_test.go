@@ -49,8 +49,8 @@ func TestUnconnected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := algotest.Plan("election/"+test.id, 5, harness.Scenario{Kind: harness.Churn,
-				Duration: 10 * time.Second}, test.params)
+			p, err := algotest.Plan("election/"+test.id, 5, harness.Scenario{Plot: &harness.Churn{
+				Duration: 10 * time.Second}}, test.params)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,8 +63,8 @@ func TestUnconnected(t *testing.T) {
 			}
 		})
 	}
-	p, err := algotest.Plan("election/raft", 5, harness.Scenario{Kind: harness.Partition, Shape: "bridge",
-		Settle: time.Second, Duration: 4 * time.Second}, pv)
+	p, err := algotest.Plan("election/raft", 5, harness.Scenario{Plot: &harness.Partition{Shape: "bridge",
+		Settle: time.Second, Duration: 4 * time.Second}}, pv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (f unbroken) Write(b []byte) (int, error) {
 func (s *streams) watchPlugins() {
 	guard.LimitMemory(guard.Share(1))
 	sim.OnAbandon(func(p *harness.Setup, err error) {
-		fmt.Fprintf(s.err, "bench: %s, %d nodes, %s, seed %d: %v\n", p.Algorithm, p.Nodes, p.Scenario.Kind,
+		fmt.Fprintf(s.err, "bench: %s, %d nodes, %s, seed %d: %v\n", p.Algorithm, p.Nodes, p.Scenario.Kind(),
 			p.Seed, err)
 		isolate.Exit(CouldNotRun)
 	})

@@ -19,7 +19,7 @@ func (e *Experiment) atDefaults(owned bool) string {
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		a, err := algo.Lookup(c.Algorithm)
-		if err != nil || a.Spec.Survives.Crashes == nil || c.Plan.Scenario.Kind == "script" {
+		if err != nil || a.Spec.Survives.Crashes == nil || c.Plan.Scenario.Declared().Scripted {
 			continue
 		}
 		noticing[c.Algorithm] = true

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
 
 // An event is a line of a script, or of what goes wrong, with its place.
@@ -72,88 +74,72 @@ func eventFields(e *event, script bool) []config.Field {
 		{Name: "do", Required: true, Of: verbType(script).To(&e.Do)},
 		{Name: "node", Of: process.To(&e.Node)},
 		{Name: "host", Doc: fault.Selectors.Named("host").Doc, Of: HostName().To(&e.Host)},
+		{Name: "who", Of: whoType(e).Through(e.named, e.name)},
+		{Name: "groups", Of: groupsType().To(&e.Groups)},
+		{Name: "links", Of: linksType().To(&e.Links)},
+		{Name: "shape", Of: config.Choice(fault.Shapes.Names()...).To(&e.Shape)},
 	}
-	for _, a := range fault.Keys(script) {
-		if a.Type != fault.TypeWhen && a.Type != fault.TypeNode {
-			fields = append(fields, config.Field{Name: a.Name, Of: argument(e, &a)})
+	spans := []config.Field{{Name: "latency", Of: config.Optional(lastingType()).To(&e.Latency)}}
+	for _, p := range fault.Params() {
+		if _, is := p.At.(*time.Duration); is {
+			spans = append(spans, ownField(e, p))
+		} else {
+			fields = append(fields, ownField(e, p))
 		}
 	}
-	for i := range fields {
-		for _, word := range Instants {
-			if word.Name == fields[i].Name {
-				fields[i].Doc = word.Doc
-			}
+	fields = slices.Concat(fields, spans, []config.Field{
+		{Name: "for", Of: config.Duration(time.Microsecond, longest).To(&e.For)},
+		{Name: "of", Of: process.To(&e.Of)},
+		{Name: "target", Of: process.To(&e.Target)},
+	})
+	keys := append(fault.Keys(script), "do", "node", "host")
+	for _, word := range Instants {
+		if script || word.Name != "after" {
+			keys = append(keys, word.Name)
+		}
+		if f := param.Find(fields, word.Name); f != nil {
+			f.Doc = word.Doc
 		}
 	}
-	if !script {
-		fields = slices.DeleteFunc(fields, func(f config.Field) bool {
-			return f.Name == "after"
-		})
-	}
-	return fields
+	return slices.DeleteFunc(fields, func(f config.Field) bool { return !slices.Contains(keys, f.Name) })
 }
 
-// argument is where an argument of the faults goes. Its bounds are those of what the event
-// does, which is read before.
-func argument(e *event, a *fault.Arg) config.Slot {
-	switch a.Type {
-	case fault.TypeWho:
-		return whoType(e).Through(e.named, e.name)
-	case fault.TypeGroups:
-		return groupsType().To(&e.Groups)
-	case fault.TypeLinks:
-		return linksType().To(&e.Links)
-	case fault.TypeShape:
-		return config.Choice(fault.Shapes.Names()...).To(&e.Shape)
-	case fault.TypeLatency:
-		return config.Optional(lastingType()).To(&e.Latency)
-	case fault.TypeFor:
-		return config.Duration(time.Microsecond, longest).To(&e.For)
-	case fault.TypeProcess:
-		if a.Name == "target" {
-			return processType().To(&e.Target)
-		}
-		return processType().To(&e.Of)
+// ownField is where what a fault alone says goes. Its bounds are those of what the event does, which
+// is read before.
+func ownField(e *event, p param.Param) config.Field {
+	if own := param.Find(e.Args.Of(), p.Name); own != nil { // to be written
+		own.Always, own.Required = own.Required, false
+		return *own
 	}
-	name := a.Name
-	return config.Optional(valueType(e, a)).Through(func() *float64 {
-		if v, given := e.Args[name]; given {
-			return &v
+	slot := config.Of(&p)
+	of := func() *param.Param {
+		if f := fault.Named(e.Do); f != nil && f.Args != nil {
+			return param.Find(f.Args.Params(), p.Name)
 		}
 		return nil
-	}, func(v *float64) {
-		if e.Args == nil {
-			e.Args = fault.Args{}
-		}
-		e.Args[name] = *v
-	})
-}
-
-// valueType is the type of an argument that is a number or a duration.
-func valueType(e *event, a *fault.Arg) config.Type[float64] {
-	of := func(a *fault.Arg) config.Type[float64] {
-		switch a.Type {
-		case fault.TypeWhole:
-			return inFloat(config.Whole[int64](int64(a.Min), int64(a.Max)))
-		case fault.TypeNumber:
-			return config.Number(a.Min, a.Max)
-		}
-		return inFloat(config.Duration(time.Duration(a.Min), time.Duration(a.Max)))
 	}
-	t := of(a)
-	t.Read = func(r *config.Reader, key string, v *config.Value) (float64, bool) {
-		if f := fault.Named(e.Do); f != nil && f.Arg(a.Name) != nil {
-			return of(f.Arg(a.Name)).Read(r, key, v)
+	slot.Read = func(r *config.Reader, key string, v *config.Value) (any, bool) {
+		return config.Of(cmp.Or(of(), &p)).Read(r, key, v)
+	}
+	slot.Set = func(x any) {
+		if of() == nil {
+			return
 		}
-		return of(a).Read(r, key, v)
+		if e.Args.IsZero() {
+			e.Args.Own = param.New(fault.Named(e.Do).Args)
+		}
+		param.Find(e.Args.Of(), p.Name).Set(x)
 	}
-	switch a.Type { // another fault may have other bounds
-	case fault.TypeWhole:
-		return t.Like(config.Object{"type": "integer"})
-	case fault.TypeNumber:
-		return t.Like(config.Object{"type": "number"})
+	slot.Schema = func() config.Object { // another fault may have other bounds
+		switch p.At.(type) {
+		case *int:
+			return config.Object{"type": "integer"}
+		case *time.Duration:
+			return config.Object{"type": "string"}
+		}
+		return config.Object{"type": "number"}
 	}
-	return t.Like(config.Object{"type": "string"})
+	return config.Field{Name: p.Name, Of: slot}
 }
 
 // isRule says whether nobody carries the event out.
@@ -184,14 +170,9 @@ func (l *eventReader) check(script bool) {
 		return
 	}
 	l.what(f)
-	for _, a := range fault.Keys(script) {
-		if a.Type != fault.TypeWhen && a.Type != fault.TypeWho && !f.Takes(a.Name) {
-			l.nothing(a.Name, "for "+l.e.Do)
-		}
-	}
-	for _, name := range fault.Selectors.Names() {
-		if !f.Takes(name) {
-			l.nothing(name, "for "+l.e.Do)
+	for _, key := range append(fault.Keys(script), fault.Selectors.Names()...) {
+		if !slices.ContainsFunc(Instants, func(w Word) bool { return w.Name == key }) && !f.Has(key) {
+			l.nothing(key, "for "+l.e.Do)
 		}
 	}
 }
@@ -453,18 +434,23 @@ func (l *eventReader) what(f *fault.Fault) {
 	case count > 1:
 		add("%s with several of %s, want one", e.Do, strings.Join(f.One, ", "))
 	}
+	var own []param.Param
+	if f.Args != nil {
+		own = f.Args.Params()
+	}
 	if len(f.Any) > 0 && given(f.Any...) == 0 {
-		add("%s without %s, as %s: %s", e.Do, either(f.Any), f.Any[0], f.Arg(f.Any[0]).Example)
+		example := param.Find(own, f.Any[0]).Example
+		add("%s without %s, as %s: %s", e.Do, either(f.Any), f.Any[0], example)
 	}
 	if given(f.Apart...) > 1 {
 		add("%s with %s, want one", e.Do, strings.Join(f.Apart, " and "))
 	}
-	for _, a := range f.Args {
-		if a.Needed && !l.has(a.Name) {
-			add("%s without %s, as %s: %s", e.Do, a.Name, a.Name, a.Example)
+	for _, p := range own {
+		if p.Required && !l.has(p.Name) {
+			add("%s without %s, as %s: %s", e.Do, p.Name, p.Name, p.Example)
 		}
 	}
-	if f.Takes("shape") {
+	if f.Has("shape") {
 		if s := fault.Shapes.Named(e.Shape); !l.has("shape") || s != nil && s.Centre == "" {
 			for _, name := range l.selectors() {
 				l.nothing(name, "without shape: "+either(fault.Centred()))

@@ -33,7 +33,7 @@ func (v *variant) faults(p *harness.Plan) {
 	idle := f.CrashRate == 0 && len(v.faultEvents) == 0
 	if p.Scenario.Declared().OfFaults && idle && !v.varies("faults") {
 		v.wrong("scenario.kind", "%s, and nothing fails; set faults.crash_rate, as 0.5, "+
-			"or faults.events", p.Scenario.Kind)
+			"or faults.events", p.Scenario.Kind())
 	}
 	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
 	if p.Parted() != "" && listens && p.Detector.Class() == algo.Perfect {
@@ -113,8 +113,8 @@ func (v *variant) eventProcesses(e *event, p *harness.Plan) {
 // eventTime checks that there is time for the event.
 func (v *variant) eventTime(e *event, p *harness.Plan) {
 	limit, of := p.TimeLimit, "time_limit"
-	if s := &p.Scenario; s.Duration > 0 && s.Ends() == s.Duration && s.Duration < limit {
-		limit, of = s.Duration, "scenario.duration"
+	if s := p.Scenario.Does(); s.Lasts() > 0 && s.Ends() == s.Lasts() && s.Lasts() < limit {
+		limit, of = s.Lasts(), "scenario.duration"
 	}
 	for _, t := range []struct {
 		name string
@@ -163,18 +163,10 @@ func (v *variant) eventVerb(e *event) {
 	}
 }
 
-// tooFew says that a network of so many nodes cannot fall apart so; "": it can.
-func tooFew(shape string, nodes int) string {
-	if l := fault.Shapes.Named(shape); l != nil {
-		return l.TooFew(nodes)
-	}
-	return ""
-}
-
 // eventWho checks that there is somebody to whom it can happen.
 func (v *variant) eventWho(e *event, p *harness.Plan) {
-	if text := tooFew(e.Shape, p.Nodes); text != "" {
-		v.Add(e.at, config.Join(e.key, "shape"), "%s", text)
+	if l := fault.Shapes.Named(e.Shape); l != nil && l.TooFew(p.Nodes) != "" {
+		v.Add(e.at, config.Join(e.key, "shape"), "%s", l.TooFew(p.Nodes))
 	}
 	if c := fault.Choices.Named(e.Who); c != nil && p.Nodes < c.Least {
 		v.Add(e.at, config.Join(e.key, "who"), "a %s of %d nodes is nobody", c.Name, p.Nodes)
@@ -228,8 +220,8 @@ func (v *variant) expectations(list []harness.Expect, p *harness.Plan) {
 
 // checkScript checks the lines of a script against the cell.
 func (v *variant) checkScript(p *harness.Plan) {
-	s := &p.Scenario
-	if len(v.script) == 0 && s.Until == 0 {
+	until := p.Scenario.Does().Ends()
+	if len(v.script) == 0 && until == 0 {
 		v.wrong("scenario.events", "missing; a script needs them, as [{at: 0ms, do: request, node: 1}], "+
 			"or until")
 	}
@@ -248,8 +240,8 @@ func (v *variant) checkScript(p *harness.Plan) {
 		}
 		seen[q] = true
 	}
-	if s.Until > p.TimeLimit {
-		v.wrong("scenario.until", "%v is beyond the time_limit %v", s.Until, p.TimeLimit)
+	if until > p.TimeLimit {
+		v.wrong("scenario.until", "%v is beyond the time_limit %v", until, p.TimeLimit)
 	}
 	if v.contender.alg.Problem == algo.Election {
 		for _, key := range ofEntries {

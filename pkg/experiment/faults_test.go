@@ -57,11 +57,11 @@ faults:
 				Do: harness.DoCrash, Who: "leader", For: time.Second},
 			{Every: time.Second, At: 100 * time.Millisecond, Do: harness.DoCut, Shape: "bridge",
 				Nodes: []algo.ID{1, 2}},
-			{At: time.Second, Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Args{"loss": half},
+			{At: time.Second, Do: harness.DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Lossy(half),
 				Latency: &late, For: time.Second},
 			{Do: harness.DoDrop, Kind: "REQUEST", Count: 2, Times: 3, Node: 4},
 			{At: 2 * time.Second, Do: harness.DoRestart, Who: "all-crashed"},
-			{Rate: 3, Do: harness.DoSlow, Who: "minority", Args: fault.By(5 * time.Millisecond)},
+			{Rate: 3, Do: harness.DoSlow, Who: "minority", Args: fault.SlowBy(5 * time.Millisecond)},
 		},
 	})
 	same(t, "leader", p.Leader, algo.ID(5))
@@ -104,18 +104,18 @@ func TestScenariosOfFailures(t *testing.T) {
 		crashed        []algo.ID
 	}{
 		{"leader-crash", "{kind: leader-crash}",
-			harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * time.Millisecond, Elections: 1}, 5, nil},
+			harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * time.Millisecond, Elections: 1}}, 5, nil},
 		{"in a row", "{kind: leader-crash, elections: 50, settle: 20ms}",
-			harness.Scenario{Kind: harness.LeaderCrash, Settle: 20 * time.Millisecond, Elections: 50}, 5, nil},
+			harness.Scenario{Plot: &harness.LeaderCrash{Settle: 20 * time.Millisecond, Elections: 50}}, 5, nil},
 		{"leader-restart", "{kind: leader-restart, settle: 1s}",
-			harness.Scenario{Kind: harness.LeaderReturn, Settle: time.Second}, 4, []algo.ID{5}},
-		{"partition", "{kind: partition}", harness.Scenario{Kind: harness.Partition,
-			Settle: 50 * time.Millisecond, Shape: "halves", Duration: 2 * time.Second}, 5, nil},
-		{"another partition", "{kind: partition, shape: mute, duration: 1s}", harness.Scenario{
-			Kind: harness.Partition, Settle: 50 * time.Millisecond, Shape: "mute",
-			Duration: time.Second}, 5, nil},
+			harness.Scenario{Plot: &harness.LeaderRestart{Settle: time.Second}}, 4, []algo.ID{5}},
+		{"partition", "{kind: partition}", harness.Scenario{Plot: &harness.Partition{
+			Settle: 50 * time.Millisecond, Shape: "halves", Duration: 2 * time.Second}}, 5, nil},
+		{"another partition", "{kind: partition, shape: mute, duration: 1s}", harness.Scenario{Plot: &harness.Partition{
+			Settle: 50 * time.Millisecond, Shape: "mute",
+			Duration: time.Second}}, 5, nil},
 		{"churn", "{kind: churn}",
-			harness.Scenario{Kind: harness.Churn, Duration: 5 * time.Second}, 5, nil},
+			harness.Scenario{Plot: &harness.Churn{Duration: 5 * time.Second}}, 5, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -237,11 +237,11 @@ func TestVerbsAreDocumented(t *testing.T) {
 		}
 	}
 	for _, f := range fault.All() {
-		if f.Doc == "" || len(f.Args) == 0 {
+		if f.Doc == "" || len(f.Takes) == 0 {
 			t.Errorf("%s: no doc or no arguments", f.Name)
 		}
-		for _, k := range slices.Concat(f.Keys(), f.One, f.Any, f.Apart) {
-			if !slices.Contains(keys, k) || !slices.Contains(f.Keys(), k) {
+		for _, k := range slices.Concat(f.Takes, f.One, f.Any, f.Apart) {
+			if !slices.Contains(keys, k) || !slices.Contains(f.Takes, k) {
 				t.Errorf("%s: key %s is none", f.Name, k)
 			}
 		}

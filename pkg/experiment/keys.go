@@ -163,40 +163,46 @@ func faultFields(s *settings) []field {
 }
 
 func detectorFields(p *harness.Plan) []field {
-	var kinds []string
-	for _, k := range harness.Detectors() {
-		kinds = append(kinds, k.Name)
-	}
-	fields := []field{{Name: "kind", Note: "perfect; in scripts none", Doc: "how crashes are noticed",
-		Of: config.Choice(kinds...).Into(func(kind string) { p.Detector = harness.DetectorOf(kind).New() })}}
 	keys, of := harness.DetectorKeys()
 	for i := range keys {
-		f := keys[i]
-		slot := config.Of(&f)
-		slot.Set = func(x any) { // the kind has been set before
-			if own := param.Find(p.Detector.Params(), f.Name); own != nil {
-				own.Set(x)
+		keys[i].Doc = strings.Join(of[i], ", ") + ": " + keys[i].Doc
+	}
+	return kindFields(field{Note: "perfect; in scripts none", Doc: "how crashes are noticed",
+		Of: config.Choice(harness.DetectorNames()...).Into(func(kind string) {
+			p.Detector = harness.DetectorOf(kind).New()
+		})}, keys, func() []param.Param { return p.Detector.Params() })
+}
+
+// kindFields are the keys of a block of which kind says which others there are, where those of one
+// are once it is set. Here the kind has been set before the others.
+func kindFields(kind field, keys []field, own func() []param.Param) []field {
+	kind.Name = "kind"
+	for i := range keys {
+		f := &keys[i]
+		if f.Of != nil {
+			continue
+		}
+		slot := config.Of(f)
+		slot.Set = func(x any) {
+			if p := param.Find(own(), f.Name); p != nil {
+				p.Set(x)
 			}
 		}
-		f.Doc, f.Of = strings.Join(of[i], ", ")+": "+f.Doc, slot
-		fields = append(fields, f)
+		f.Of = slot
 	}
-	return fields
+	return append([]field{kind}, keys...)
 }
 
 func scenarioFields(s *settings) []field {
-	var kinds []string
-	for _, k := range harness.Scenarios() {
-		kinds = append(kinds, k.Name)
-	}
-	fields := []field{{Name: "kind", Note: fmt.Sprintf(
+	keys := harness.ScenarioKeys()
+	param.Find(keys, "events").Of = eventsType(true).To(&s.script)
+	return append(kindFields(field{Note: fmt.Sprintf(
 		"election: %s, or %s where an algorithm survives no crash; mutex: %s",
 		harness.UsualScenario(algo.Election, true), harness.UsualScenario(algo.Election, false),
-		harness.UsualScenario(algo.MutualExclusion, true)),
-		Of: config.Choice(kinds...).To(&s.Scenario.Kind), Doc: "see \"bench list\""}}
-	fields = append(fields, harness.ScenarioKeys(&s.Plan)...)
-	return append(fields,
-		field{Name: "events", Default: "[]", Of: eventsType(true).To(&s.script), Doc: "what happens when"},
+		harness.UsualScenario(algo.MutualExclusion, true)), Doc: "see \"bench list\"",
+		Of: config.Choice(harness.ScenarioNames()...).Into(func(kind string) {
+			s.Scenario.Plot = harness.ScenarioOf(kind).New().Plot
+		})}, keys, func() []param.Param { return s.Scenario.Does().Params() }),
 		field{Name: "expect", Note: "nothing", Of: expectationType().To(&s.Scenario.Expect),
 			Doc: "what it should lead to, in any scenario"})
 }

@@ -96,38 +96,35 @@ func (v *variant) detector(p *harness.Plan) {
 // settling fills in how long the leader settles, which follows from the parameters.
 func (v *variant) settling(p *harness.Plan) {
 	const key = "scenario.settle"
-	if p.Scenario.Settle == 0 && v.counts(key) {
-		p.Scenario.Settle = p.LeastSettle()
-		v.fill(v.leaves, key, p.Scenario.Settle.String())
+	if at := p.Scenario.Does().Settling(); at != nil && *at == 0 {
+		*at = p.LeastSettle()
+		v.fill(v.leaves, key, at.String())
 	}
 }
 
 // scenario checks the scenario against the cell.
 func (v *variant) scenario(p *harness.Plan) {
 	s, a := &p.Scenario, v.contender.alg
-	k := kindOf(s.Kind)
-	if k == nil {
+	if s.Plot == nil {
 		return
 	}
+	k := s.Declared()
 	if k.Problem != "" && k.Problem != a.Problem {
-		v.wrong("scenario.kind", "%s is for problem %s, but %s is of problem %s", s.Kind, k.Problem,
+		v.wrong("scenario.kind", "%s is for problem %s, but %s is of problem %s", k.Name, k.Problem,
 			a.ID, a.Problem)
 		return
 	}
-	for i := range v.script {
-		s.Events = v.put(s.Events, &v.script[i])
+	if len(v.script) > 0 {
+		var events []harness.Event
+		for i := range v.script {
+			events = v.put(events, &v.script[i])
+		}
+		s.Set("events", events)
 	}
 	v.expectations(s.Expect, p)
-	if k.Place != nil {
-		k.Place(p)
-	}
+	s.Plot.Place(p)
 	v.makeRoom(p)
-	if k.Check != nil {
-		k.Check(p, v.wrong)
-	}
-	if text := tooFew(s.Shape, p.Nodes); text != "" && p.Nodes > 1 {
-		v.wrong("scenario.shape", "%s", text)
-	}
+	s.Plot.Check(p, v.wrong)
 	if k.Scripted {
 		v.checkScript(p)
 	}

@@ -60,7 +60,7 @@ func (s *summary) note(v *variant, p *harness.Plan) {
 		s.values[key] = s.values[key].add(config.Of(f).Write(l.Value), l.Value)
 		s.values[key].given = s.values[key].given || l.Explicit()
 	})
-	for head, kind := range map[string]string{"scenario": p.Scenario.Kind, "detector": p.Detector.Kind()} {
+	for head, kind := range map[string]string{"scenario": p.Scenario.Kind(), "detector": p.Detector.Kind()} {
 		if !slices.Contains(s.kinds[head], kind) {
 			s.kinds[head] = append(s.kinds[head], kind)
 		}
@@ -153,7 +153,7 @@ func (s *summary) checkUsed(key string, at config.Place) {
 	kind := s.kinds[head][0]
 	var has []string
 	if k := kindOf(kind); k != nil {
-		has = k.Keys
+		has = k.Keys()
 	} else if d := harness.DetectorOf(kind); d != nil {
 		has = param.Names(d.Params())
 	}

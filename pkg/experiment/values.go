@@ -27,7 +27,7 @@ var (
 	reserved = text.Lazy(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
 )
 
-// inFloat is a type of whole numbers, or of durations, as the declarations hold them.
+// inFloat is a type of whole numbers, or of durations, as an expectation holds them.
 func inFloat[T ~int64](t config.Type[T]) config.Type[float64] {
 	return config.As(t, func(x T) float64 { return float64(x) }, func(f float64) T { return T(f) })
 }

@@ -73,9 +73,8 @@ func (d *draft) variant(c *contender, at []int) *variant {
 	}
 	v.complete()
 	v.settle(v.leaves, v.counts)
-	for _, p := range v.Detector.Params() {
-		v.follow("detector.", &p)
-	}
+	v.follow("scenario.", v.Scenario.Does().Params())
+	v.follow("detector.", v.Detector.Params())
 	return v
 }
 
@@ -109,14 +108,14 @@ func (v *variant) complete() {
 		detector = harness.NoDetector()
 	}
 	v.fill(v.leaves, "detector.kind", detector.Kind())
-	if k != nil && k.Duration > 0 {
-		v.fill(v.leaves, "scenario.duration", k.Duration.String())
+	if k != nil {
+		for _, p := range k.Plot.Params() {
+			if preset := p.Preset(); preset != "" {
+				v.fill(v.leaves, "scenario."+p.Name, preset)
+			}
+		}
 	}
 	v.giveTime(k)
-	if k != nil && slices.Contains(k.Keys, "requests") &&
-		(v.leaves["scenario.duration"] == nil || !slices.Contains(k.Keys, "duration")) {
-		v.fill(v.leaves, "scenario.requests", "100")
-	}
 }
 
 // usualScenario is what runs where nobody names a scenario: the same for all algorithms, so that
@@ -144,7 +143,7 @@ const usualLimit = 10 * time.Second
 // giveTime sets the time limit that nobody has set so that a longer scenario has room in it.
 func (v *variant) giveTime(k *harness.ScenarioKind) {
 	l := v.leaves["scenario.duration"]
-	if l == nil || k == nil || !slices.Contains(k.Keys, "duration") || v.leaves["time_limit"].Explicit() {
+	if l == nil || k == nil || !k.Has("duration") || v.leaves["time_limit"].Explicit() {
 		return
 	}
 	if d, ok := l.Value.(time.Duration); ok && d+time.Second > usualLimit {
@@ -183,12 +182,16 @@ func kindOf(name any) *harness.ScenarioKind {
 	return harness.ScenarioOf(text)
 }
 
-// follow gives a parameter of the harness the value that follows from others in the plan.
-func (v *variant) follow(prefix string, p *param.Param) {
-	key := prefix + p.Name
-	if workOut, follows := p.Default.(func() any); follows && v.leaves[key] == nil {
-		v.fill(v.leaves, key, fmt.Sprint(workOut()))
-		config.Of(v.Schema.Leaf(key)).Set(v.leaves[key].Value)
+// follow gives the parameters of the harness the values that follow from others in the plan.
+func (v *variant) follow(prefix string, params []param.Param) {
+	for i := range params {
+		p, key := &params[i], prefix+params[i].Name
+		if workOut, follows := p.Default.(func() any); follows && v.leaves[key] == nil {
+			if x := workOut(); x != nil {
+				v.fill(v.leaves, key, fmt.Sprint(x))
+				p.Set(v.leaves[key].Value)
+			}
+		}
 	}
 }
 
@@ -199,7 +202,7 @@ func (v *variant) counts(key string) bool {
 	switch {
 	case head == "scenario" && rest != "kind":
 		k := kindOf(v.leaves["scenario.kind"].Value)
-		return k != nil && (rest == "expect" || slices.Contains(k.Keys, rest))
+		return k != nil && (rest == "expect" || k.Has(rest))
 	case key == "faults.downtime" || key == "faults.max_down":
 		rate, _ := v.leaves["faults.crash_rate"].Value.(float64)
 		return rate > 0

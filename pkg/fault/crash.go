@@ -13,7 +13,7 @@ const Crash = "crash"
 func init() {
 	Register(Fault{
 		Name: Crash, Doc: "loses all but what it saved; for: restarts after that",
-		Args: []Arg{who, lasts}, One: []string{"who"},
+		Takes: []string{"who", "for"}, One: []string{"who"},
 		Outside: func(w World, i *Instruction) { w.Crash(i.Node, i.At) },
 		Undo:    Restart,
 		Breaks: func(e *Event, _ time.Duration) Assumption {

@@ -14,10 +14,9 @@ const Cut = "cut"
 func init() {
 	Register(Fault{
 		Name: Cut, Also: "partition",
-		Doc: "cuts the links between groups, the given links, or a shape",
-		Args: []Arg{{Name: "groups", Type: TypeGroups}, links, {Name: "shape", Type: TypeShape}, who,
-			lasts},
-		One: []string{"groups", "links", "shape"},
+		Doc:   "cuts the links between groups, the given links, or a shape",
+		Takes: []string{"groups", "links", "shape", "who", "for"},
+		One:   []string{"groups", "links", "shape"},
 		Network: func(i *Instruction, at time.Duration) Effect {
 			return Effect{Change: &link.Change{At: at, Groups: i.Groups, Links: i.Links}}
 		},

@@ -26,7 +26,7 @@ func (d *Draw) Swarm() (out []Event) {
 	if d.chance(3) {
 		return nil
 	}
-	for _, f := range faults {
+	for _, f := range All() {
 		if !d.may(f) || !d.chance(3) {
 			continue
 		}
@@ -41,8 +41,8 @@ func (d *Draw) Swarm() (out []Event) {
 
 // Any is an event of one of those; false: none may happen.
 func (d *Draw) Any() (Event, bool) {
-	for _, k := range d.Rand.Perm(len(faults)) {
-		f := faults[k]
+	for _, k := range d.Rand.Perm(len(All())) {
+		f := All()[k]
 		if !d.may(f) {
 			continue
 		}

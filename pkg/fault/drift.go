@@ -4,36 +4,43 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Drift is the name of the fault by which a clock runs at another rate.
 const Drift = "drift"
 
+// Drifting is at which rate.
+type Drifting struct{ Factor float64 }
+
+// Params declares the fields.
+func (d *Drifting) Params() []param.Param {
+	return []param.Param{{Name: "factor", At: &d.Factor, Min: 0.01, Max: 100.0, Required: true, Example: "1.1"}}
+}
+
 func init() {
 	Register(Fault{
 		Name: Drift, Doc: "its clock and its timers run factor times as fast; for: until then",
-		Args: []Arg{who, {Name: "factor", Type: TypeNumber, Min: 0.01, Max: 100, Needed: true,
-			Example: "1.1"}, lasts},
-		One: []string{"who"},
+		Takes: []string{"who", "factor", "for"}, Args: &Drifting{}, One: []string{"who"},
 		Inside: func(p Process, now time.Duration, i *Instruction) {
 			rate := 1.0
 			if !i.Undo {
-				rate = i.Args["factor"]
+				rate = own[Drifting](i.Args).Factor
 			}
 			p.ClockRate(now, rate)
 		},
 		Breaks: func(*Event, time.Duration) Assumption { return ClockRates },
 		State:  &State{"fault", "has a clock that is too fast or too slow"},
 		Words: func(r *trace.Record, a Args) string {
-			if a == nil {
+			if a.Own == nil {
 				return fmt.Sprintf("the clock of p%d runs as all others again", r.Process)
 			}
-			return fmt.Sprintf("the clock of p%d runs %v times as fast", r.Process, a["factor"])
+			return fmt.Sprintf("the clock of p%d runs %v times as fast", r.Process, own[Drifting](a).Factor)
 		},
 		Draw: func(d *Draw) Event {
 			factor := pick(d, 0.2, 0.5, 0.9, 1.1, 2, 5)
-			return Event{Node: d.Process(), For: d.Span(), Args: Args{"factor": factor}}
+			return Event{Node: d.Process(), For: d.Span(), Args: Args{&Drifting{factor}}}
 		},
 	})
 }

@@ -14,10 +14,9 @@ const Drop = "drop"
 func init() {
 	Register(Fault{
 		Name: Drop, Was: "lose",
-		Doc: "drops the count-th message of a kind and the times-1 after it; who: its sender",
-		Args: []Arg{{Name: "kind", Type: TypeWhen}, {Name: "count", Type: TypeWhen},
-			{Name: "times", Type: TypeWhen}, who},
-		One: []string{"kind"}, Who: []string{},
+		Doc:   "drops the count-th message of a kind and the times-1 after it; who: its sender",
+		Takes: []string{"kind", "count", "times", "who"},
+		One:   []string{"kind"}, Who: []string{},
 		Rule:   newOmission,
 		Breaks: func(*Event, time.Duration) Assumption { return Loss },
 	})

@@ -1,14 +1,13 @@
 package fault
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -40,7 +39,7 @@ type Event struct {
 	Links   [][2]uint32   `json:"links,omitempty"`   // cut, heal, flaky: from, to; in one direction
 	Shape   string        `json:"shape,omitempty"`   // cut: one of Shapes
 	Latency *link.Latency `json:"latency,omitempty"` // flaky
-	Args    Args          `json:"args,omitempty"`    // of the fault's own; never changed in place
+	Args    Args          `json:"args,omitzero"`     // of the fault's own; never changed in place
 }
 
 // Named says whether the event says by number to whom it happens.
@@ -82,50 +81,40 @@ func (e *Event) Broken(d time.Duration) Assumption {
 	return 0
 }
 
-// An Arg is an argument of a fault: a key of its event.
-type Arg struct {
-	Name     string
-	Type     Type
-	Min, Max float64 // of a Number, and of a Duration in ns
-	Needed   bool
-	Example  string // of a value
+// An Own is what a fault alone says of its event: a struct of its own. It does not change once it is
+// made.
+type Own = param.Kind
+
+// Args are the values of such a struct; zero: there are none.
+type Args struct{ Own }
+
+// MarshalJSON writes the name of the fault, and the values.
+func (a Args) MarshalJSON() ([]byte, error) { return faults.Encode(a.Own) }
+
+// UnmarshalJSON reads them.
+func (a *Args) UnmarshalJSON(b []byte) (err error) {
+	a.Own, err = faults.Decode(b)
+	return err
 }
 
-// A Type says what an argument's value is.
-type Type uint8
+// IsZero says whether there are none.
+func (a Args) IsZero() bool { return a.Own == nil }
 
-// The types. Numbers and durations stand in Event.Args, the others in fields of their own.
-const (
-	TypeWhen   Type = iota // it says when as well: kind, count, times
-	TypeNode               // a process
-	TypeWho                // a process, several, or one of Choices
-	TypeGroups             // sides
-	TypeLinks              // each in one direction
-	TypeShape              // one of Shapes
-	TypeNumber
-	TypeWhole    // a whole number
-	TypeLatency  // a duration or a distribution
-	TypeDuration // with a sign
-	TypeFor      // until it is undone
-	TypeProcess  // a process that is not the one to which it happens
-)
+// Of are the parameters; none if there are none.
+func (a Args) Of() []param.Param {
+	if a.Own == nil {
+		return nil
+	}
+	return a.Own.Params()
+}
 
-// Arguments that several faults have.
-var (
-	who   = Arg{Name: "who", Type: TypeWho}
-	node  = Arg{Name: "node", Type: TypeNode}
-	links = Arg{Name: "links", Type: TypeLinks}
-	lasts = Arg{Name: "for", Type: TypeFor}
-)
-
-// Args are the values of arguments by name: numbers, and durations in nanoseconds.
-type Args map[string]float64
-
-// Duration is an argument that is one.
-func (a Args) Duration(name string) time.Duration { return time.Duration(a[name]) }
-
-// By are the arguments of what happens by so much.
-func By(d time.Duration) Args { return Args{"by": float64(d)} }
+// own is what a fault alone says; the zero value if nothing is said.
+func own[T any](a Args) (t T) {
+	if p, is := any(a.Own).(*T); is {
+		return *p
+	}
+	return t
+}
 
 // An Instruction is one thing that the coordinator wants done.
 type Instruction struct {
@@ -137,7 +126,7 @@ type Instruction struct {
 	Groups   [][]uint32     `json:"groups,omitempty"`   // cut, heal
 	Links    [][2]uint32    `json:"links,omitempty"`    // cut, heal
 	Override *link.Override `json:"override,omitempty"` // flaky; its From is the instant
-	Args     Args           `json:"args,omitempty"`
+	Args     Args           `json:"args,omitzero"`
 	Fault    int            `json:"fault,omitempty"` // strike: which of the coordinator's events
 
 	does *Fault // that of the name, where it is known already
@@ -205,53 +194,32 @@ func (i *Instruction) Recorded() bool {
 func (i *Instruction) Text() string {
 	words := []string{i.Do}
 	if !i.Undo {
-		for _, a := range i.of().Args {
-			if v, ok := i.Args[a.Name]; ok {
-				words = append(words, a.Name, a.text(v))
-			}
+		for _, p := range i.Args.Of() {
+			words = append(words, p.Name, p.Text())
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-func (a *Arg) text(v float64) string {
-	if a.Type == TypeDuration {
-		return time.Duration(v).String()
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// Text is the value of the argument in words.
-func (a *Arg) Text(args Args) string { return a.text(args[a.Name]) }
-
 // Parse reads what Text wrote. The fault is nil if it is not of this program.
 func Parse(text string) (f *Fault, i Instruction) {
 	words := strings.Fields(text)
-	if len(words) == 0 || len(words)%2 == 0 {
+	if len(words)%2 == 0 {
 		return nil, i
 	}
 	if f = Named(words[0]); f == nil {
 		return nil, i
 	}
 	i = Instruction{Do: f.Name, Undo: len(words) == 1}
+	if i.Undo {
+		return f, i
+	}
+	i.Args.Own, _ = faults.New(f.Name)
+	params := i.Args.Of()
 	for pair := range slices.Chunk(words[1:], 2) {
-		a := f.Arg(pair[0])
-		if a == nil {
+		if p := param.Find(params, pair[0]); p == nil || p.Scan(pair[1]) != nil {
 			return nil, i
 		}
-		v, err := strconv.ParseFloat(pair[1], 64)
-		if a.Type == TypeDuration {
-			var d time.Duration
-			d, err = time.ParseDuration(pair[1])
-			v = float64(d)
-		}
-		if err != nil || math.IsNaN(v) {
-			return nil, i
-		}
-		if i.Args == nil {
-			i.Args = Args{}
-		}
-		i.Args[a.Name] = v
 	}
 	return f, i
 }

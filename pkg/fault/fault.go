@@ -17,6 +17,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -31,7 +32,8 @@ type Fault struct {
 	Script  bool
 	Problem algo.Problem // for which it means something; "": both
 
-	Args    []Arg    // in the order of the documentation
+	Takes   []string // its keys, in the order of the documentation
+	Args    Own      // of those, what it alone says: a zero one; nil: nothing
 	One     []string // of these exactly one is needed
 	Any     []string // of these one at least is needed; the Example of the first says how
 	Apart   []string // of these one at most may be given
@@ -68,7 +70,7 @@ type Fault struct {
 	// Record is the type of the record that it leaves; trace.None: Fault, where the fault is
 	// carried out Inside and is no line of scripts.
 	Record trace.Type
-	// Words are the record as a sentence. Args are those in a Fault record; nil where it is
+	// Words are the record as a sentence. Args are those in a Fault record; zero where it is
 	// over.
 	Words func(r *trace.Record, a Args) string
 
@@ -160,30 +162,29 @@ func (a Assumption) Each() iter.Seq[Assumption] {
 	}
 }
 
-var (
-	faults []*Fault
-	named  = map[string]*Fault{} // the other words too
-)
-
-// Register makes f known. It is called by the declarations, before main.
-func Register(f Fault) *Fault {
-	faults = append(faults, &f)
-	named[f.Name] = &f
-	if f.Also != "" {
-		named[f.Also] = &f
-	}
-	slices.SortFunc(faults, func(a, b *Fault) int {
+var faults = param.NewRegistry("do", func(f *Fault) (string, Own) { return f.Name, f.Args },
+	func(a, b *Fault) int {
 		if a.Script != b.Script {
 			return map[bool]int{false: -1, true: 1}[a.Script]
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
-	return &f
+
+var named = map[string]*Fault{} // the other words too
+
+// Register makes f known. It is called by the declarations, before main.
+func Register(f Fault) *Fault {
+	added := faults.Add(f)
+	named[f.Name] = added
+	if f.Also != "" {
+		named[f.Also] = added
+	}
+	return added
 }
 
 // All is every fault, and then what scripts can do besides, each sorted by name. An
 // algorithm may have operations of its own besides: see Operation.
-func All() []*Fault { return faults }
+func All() []*Fault { return faults.All() }
 
 // Named is the fault of that name, or that was given another word for it; nil if there is
 // none.
@@ -191,7 +192,7 @@ func Named(name string) *Fault { return named[name] }
 
 // Renamed is the fault that had that name in earlier versions; nil if there is none.
 func Renamed(name string) *Fault {
-	for _, f := range faults {
+	for _, f := range All() {
 		if f.Was == name && name != "" {
 			return f
 		}
@@ -207,28 +208,9 @@ func of(name string) *Fault {
 	return Operation
 }
 
-// Takes says whether the fault has an argument of that name; who stands for all Selectors.
-func (f *Fault) Takes(name string) bool {
-	return slices.ContainsFunc(f.Args, func(a Arg) bool {
-		return a.Name == name || a.Type == TypeWho && Selectors.Named(name) != nil
-	})
-}
-
-// Arg is the fault's argument of that name; nil if it has none.
-func (f *Fault) Arg(name string) *Arg {
-	if i := slices.IndexFunc(f.Args, func(a Arg) bool { return a.Name == name }); i >= 0 {
-		return &f.Args[i]
-	}
-	return nil
-}
-
-// Keys are the names of the arguments.
-func (f *Fault) Keys() []string {
-	names := make([]string, len(f.Args))
-	for i, a := range f.Args {
-		names[i] = a.Name
-	}
-	return names
+// Has says whether the fault has a key of that name; who stands for all Selectors.
+func (f *Fault) Has(key string) bool {
+	return slices.Contains(f.Takes, key) || slices.Contains(f.Takes, "who") && Selectors.Named(key) != nil
 }
 
 // Choices are the words for whom it can happen to.
@@ -241,12 +223,12 @@ func (f *Fault) Choices() []string {
 
 // Names are those of All that faults have, or that lines of scripts have too.
 func Names(script bool) (names []string) {
-	for _, f := range faults {
+	for _, f := range All() {
 		if script || !f.Script {
 			names = append(names, f.Name)
 		}
 	}
-	for _, f := range faults {
+	for _, f := range All() {
 		if f.Also != "" {
 			names = append(names, f.Also)
 		}
@@ -254,19 +236,19 @@ func Names(script bool) (names []string) {
 	return names
 }
 
-// Keys are the arguments of all faults, or of lines of scripts too; each once, by type.
-func Keys(script bool) (keys []Arg) {
-	for _, f := range append(slices.Clone(faults), Operation) {
-		if f.Script && !script {
-			continue
-		}
-		for _, a := range f.Args {
-			if !slices.ContainsFunc(keys, func(b Arg) bool { return a.Name == b.Name }) {
-				keys = append(keys, a)
-			}
+// Keys are the keys of all faults, or of lines of scripts too.
+func Keys(script bool) (keys []string) {
+	for _, f := range append(slices.Clone(All()), Operation) {
+		if script || !f.Script {
+			keys = append(keys, f.Takes...)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b Arg) int { return cmp.Compare(a.Type, b.Type) })
+	return keys
+}
+
+// Params is what faults alone say, each once: a declaration of its own in each.
+func Params() []param.Param {
+	keys, _ := faults.Keys()
 	return keys
 }
 
@@ -276,7 +258,7 @@ func recorded(r *trace.Record) (f *Fault, i Instruction) {
 	if r.Type == trace.Fault {
 		return Parse(r.Text)
 	}
-	for _, f := range faults {
+	for _, f := range All() {
 		if f.Record == r.Type && f.Record != trace.None {
 			return f, i
 		}
@@ -291,8 +273,6 @@ func Sentence(r *trace.Record) string {
 	case f == nil:
 		return ""
 	case i.Undo:
-		i.Args = nil
-	case i.Args == nil:
 		i.Args = Args{}
 	}
 	return f.Words(r, i.Args)

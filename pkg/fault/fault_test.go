@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -88,7 +89,7 @@ func TestDeclarations(t *testing.T) {
 		switch {
 		case acts != 1:
 			t.Errorf("%s acts in %d ways, want one", f.Name, acts)
-		case f.Doc == "" || len(f.Args) == 0:
+		case f.Doc == "" || len(f.Takes) == 0:
 			t.Errorf("%s: no doc or no arguments", f.Name)
 		case f.Network != nil && f.Aim == nil:
 			t.Errorf("%s: which links is it about?", f.Name)
@@ -127,9 +128,16 @@ func TestDraw(t *testing.T) {
 	for _, e := range drawn(1) {
 		f := fault.Named(e.Do)
 		seen[e.Do] = true
-		for _, a := range f.Args {
-			if v, ok := e.Args[a.Name]; ok && (v < a.Min || v > a.Max) || a.Needed && !ok {
-				t.Errorf("%s: %s %v, want from %v to %v", e.Do, a.Name, v, a.Min, a.Max)
+		if f.Args != nil && e.Args.IsZero() && f.Any == nil {
+			t.Errorf("%s: without what it alone says", e.Do)
+		}
+		for _, p := range e.Args.Of() {
+			v := p.Value()
+			if at, is := v.(*float64); is {
+				v = *at
+			}
+			if param.Less(v, p.Min) || param.Less(p.Max, v) {
+				t.Errorf("%s: %s %v, want from %v to %v", e.Do, p.Name, v, p.Min, p.Max)
 			}
 		}
 	}

@@ -5,17 +5,28 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Flaky is the name of the fault by which links lose more, or take longer.
 const Flaky = "flaky"
 
+// Losing is with which probability a message is lost; nil: as otherwise.
+type Losing struct{ Loss *float64 }
+
+// Lossy is the argument of an event by which so many messages are lost.
+func Lossy(share float64) Args { return Args{&Losing{&share}} }
+
+// Params declares the fields.
+func (l *Losing) Params() []param.Param {
+	return []param.Param{{Name: "loss", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3"}}
+}
+
 func init() {
 	Register(Fault{
 		Name: Flaky, Doc: "overrides loss or latency on links, on those of who, or on all",
-		Args: []Arg{links, who, {Name: "loss", Type: TypeNumber, Max: 1, Example: "0.3"},
-			{Name: "latency", Type: TypeLatency}, lasts},
+		Takes: []string{"links", "who", "loss", "latency", "for"}, Args: &Losing{},
 		Any: []string{"loss", "latency"}, Apart: []string{"links", "who"},
 		Network: func(i *Instruction, at time.Duration) Effect {
 			if i.Override == nil {
@@ -26,10 +37,7 @@ func init() {
 			return Effect{Override: &o}
 		},
 		Aim: func(s Situation, e *Event, at time.Duration) (Instruction, bool) {
-			o := link.Override{From: at, Latency: e.Latency}
-			if loss, ok := e.Args["loss"]; ok {
-				o.Loss = &loss
-			}
+			o := link.Override{From: at, Latency: e.Latency, Loss: own[Losing](e.Args).Loss}
 			if e.For > 0 {
 				o.To = at + e.For
 			}
@@ -39,7 +47,7 @@ func init() {
 			return Instruction{Override: &o}, o.Links != nil || !e.Aimed()
 		},
 		Breaks: func(e *Event, d time.Duration) (broken Assumption) {
-			if e.Args["loss"] > 0 {
+			if loss := own[Losing](e.Args).Loss; loss != nil && *loss > 0 {
 				broken |= Loss
 			}
 			if e.Latency != nil {
@@ -79,7 +87,7 @@ func around[P ~uint32](peers, chosen []P) (links [][2]uint32) {
 func drawFlaky(d *Draw) Event {
 	e := Event{For: d.Span()}
 	if d.Allowed&Loss != 0 && (d.Allowed&LinkDelay == 0 || d.chance(2)) {
-		e.Args = Args{"loss": pick(d, 0.05, 0.3, 1)}
+		e.Args = Lossy(pick(d, 0.05, 0.3, 1))
 		if d.chance(2) {
 			e.Links = d.link()
 		}

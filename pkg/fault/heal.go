@@ -14,7 +14,7 @@ const Heal = "heal"
 func init() {
 	Register(Fault{
 		Name: Heal, Doc: "restores links: between groups, the given ones, or all",
-		Args: []Arg{{Name: "groups", Type: TypeGroups}, links},
+		Takes: []string{"groups", "links"},
 		Network: func(i *Instruction, at time.Duration) Effect {
 			return Effect{Change: &link.Change{At: at, Heal: true, Groups: i.Groups, Links: i.Links}}
 		},

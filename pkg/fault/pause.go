@@ -16,7 +16,7 @@ var paused = &State{"pause", "is paused"}
 func init() {
 	Register(Fault{
 		Name: Pause, Doc: "is suspended (SIGSTOP) without noticing; for: resumes after that",
-		Args: []Arg{who, lasts}, One: []string{"who"},
+		Takes: []string{"who", "for"}, One: []string{"who"},
 		Outside: func(w World, i *Instruction) { w.Pause(i.Node) },
 		Undo:    Resume,
 		Breaks:  func(*Event, time.Duration) Assumption { return Speed },

@@ -27,8 +27,8 @@ func (e *Event) Instructions(out []Instruction, s Situation, at time.Duration) [
 	add := func(i Instruction) {
 		i.At, i.Do, i.does = at, e.Do, f
 		out = append(out, i)
-		if e.For > 0 && f.Takes("for") {
-			i.At, i.Override, i.Args = at+e.For, nil, nil
+		if e.For > 0 && f.Has("for") {
+			i.At, i.Override, i.Args = at+e.For, nil, Args{}
 			if i.Undo = f.Undo == ""; !i.Undo {
 				i.Do, i.does = f.Undo, Named(f.Undo)
 			}

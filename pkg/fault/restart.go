@@ -8,7 +8,7 @@ const Restart = "restart"
 func init() {
 	Register(Fault{
 		Name: Restart, Doc: "restarts with what it saved; without who: all that are down",
-		Args: []Arg{who}, Who: []string{"all-crashed"}, Default: "all-crashed",
+		Takes: []string{"who"}, Who: []string{"all-crashed"}, Default: "all-crashed",
 		Outside: func(w World, i *Instruction) { w.Restart(i.Node, i.At) },
 		Breaks:  func(*Event, time.Duration) Assumption { return Recovery },
 	})

@@ -12,7 +12,7 @@ const Resume = "resume"
 func init() {
 	Register(Fault{
 		Name: Resume, Doc: "resumes; without who: all",
-		Args: []Arg{who}, Who: []string{"all"}, Default: "all",
+		Takes: []string{"who"}, Who: []string{"all"}, Default: "all",
 		Outside: func(w World, i *Instruction) { w.Resume(i.Node) },
 		Record:  trace.Resume, State: paused, Over: func(*trace.Record) bool { return true },
 		Words: func(r *trace.Record, _ Args) string { return fmt.Sprintf("p%d goes on", r.Process) },

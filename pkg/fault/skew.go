@@ -4,22 +4,29 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
+
+// Skewing is by how much.
+type Skewing struct{ By time.Duration }
+
+// Params declares the fields.
+func (s *Skewing) Params() []param.Param {
+	return []param.Param{{Name: "by", At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true, Example: "20ms"}}
+}
 
 func init() {
 	Register(Fault{
 		Name: "skew", Doc: "its clock is ahead by this much, or behind if negative; for: until then",
-		Args: []Arg{who, {Name: "by", Type: TypeDuration, Min: -float64(time.Hour), Max: float64(time.Hour),
-			Needed: true, Example: "20ms"}, lasts},
-		One: []string{"who"},
+		Takes: []string{"who", "by", "for"}, Args: &Skewing{}, One: []string{"who"},
 		Inside: func(p Process, now time.Duration, i *Instruction) {
-			p.ClockOffset(now, i.Args.Duration("by"))
+			p.ClockOffset(now, own[Skewing](i.Args).By)
 		},
 		Breaks: func(*Event, time.Duration) Assumption { return ClockReads },
 		State:  &State{"fault", "has a clock that is off"},
 		Words: func(r *trace.Record, a Args) string {
-			switch by := a.Duration("by"); {
+			switch by := own[Skewing](a).By; {
 			case by > 0:
 				return fmt.Sprintf("the clock of p%d is %v ahead", r.Process, by)
 			case by < 0:
@@ -29,7 +36,7 @@ func init() {
 		},
 		Draw: func(d *Draw) Event {
 			by := pick[time.Duration](d, -10, -1, 1, 10) * d.Latency
-			return Event{Node: d.Process(), For: d.Span(), Args: By(by)}
+			return Event{Node: d.Process(), For: d.Span(), Args: Args{&Skewing{by}}}
 		},
 	})
 }

@@ -4,19 +4,30 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Slow is the name of the fault by which each event takes a process a while.
 const Slow = "slow"
 
+// Slowing is by how much for each event.
+type Slowing struct{ By time.Duration }
+
+// SlowBy is the argument of an event that slows by so much.
+func SlowBy(d time.Duration) Args { return Args{&Slowing{d}} }
+
+// Params declares the fields.
+func (s *Slowing) Params() []param.Param {
+	return []param.Param{{Name: "by", At: &s.By, Min: time.Microsecond, Max: time.Hour, Required: true,
+		Example: "20ms"}}
+}
+
 func init() {
 	Register(Fault{
 		Name: Slow, Doc: "every event takes it an extra time",
-		Args: []Arg{who, {Name: "by", Type: TypeDuration, Min: float64(time.Microsecond),
-			Max: float64(time.Hour), Needed: true, Example: "20ms"}, lasts},
-		One:     []string{"who"},
-		Outside: func(w World, i *Instruction) { w.Slow(i.Node, i.Args.Duration("by")) },
+		Takes: []string{"who", "by", "for"}, Args: &Slowing{}, One: []string{"who"},
+		Outside: func(w World, i *Instruction) { w.Slow(i.Node, own[Slowing](i.Args).By) },
 		Breaks:  func(*Event, time.Duration) Assumption { return Speed },
 		Record:  trace.Slow, State: &State{"slow", "is slow"},
 		Over: func(r *trace.Record) bool { return r.Arg == 0 },
@@ -26,6 +37,6 @@ func init() {
 			}
 			return fmt.Sprintf("p%d takes %v longer for each event", r.Process, time.Duration(r.Arg))
 		},
-		Draw: func(d *Draw) Event { return Event{Node: d.Process(), For: d.Span(), Args: By(d.Latency)} },
+		Draw: func(d *Draw) Event { return Event{Node: d.Process(), For: d.Span(), Args: SlowBy(d.Latency)} },
 	})
 }

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -32,7 +31,7 @@ type want struct {
 }
 
 func (a *application) init(m *Process) {
-	l := m.setup.scenario.load
+	l := m.setup.load
 	if l == nil {
 		return
 	}
@@ -59,17 +58,16 @@ func (a *application) start(m *Process, now time.Duration) {
 
 // plan arms the next request that the workload makes of itself, if any.
 func (a *application) plan(m *Process, from time.Duration) {
-	s := &m.setup.Scenario
 	if a.made == a.quota {
 		a.finish(m)
 		return
 	}
 	at := from
-	if l := m.setup.scenario.load; l != nil {
+	if l := m.setup.load; l != nil {
 		at += l.gap(m.setup, m.ID, m.Incarnation, a.made, from)
 	}
 	last := m.setup.lastAt
-	if s.Duration > 0 && at > s.Duration || at > last || at == last && m.ID > m.setup.lastBy {
+	if m.setup.lasts > 0 && at > m.setup.lasts || at > last || at == last && m.ID > m.setup.lastBy {
 		a.quota = a.made
 		a.finish(m)
 		return
@@ -84,7 +82,7 @@ func (a *application) arrival(m *Process, now time.Duration) {
 	a.planned = false
 	intended := a.intended
 	m.Request(now, intended, 0)
-	if m.setup.scenario.Rate != nil { // only now: planning may find that this was the last
+	if l := m.setup.load; l != nil && l.open { // only now: planning may find that this was the last
 		a.plan(m, intended)
 	}
 }
@@ -111,7 +109,7 @@ func (m *Process) ask(now time.Duration, w want) {
 	m.feed(now, algo.Event{Type: algo.Request, Session: w.session})
 }
 
-// ByID and Random are what Scenario.SessionChoice may be.
+// ByID and Random are what a scenario's SessionChoice may be.
 const (
 	ByID   = "by-id"
 	Random = "random"
@@ -126,8 +124,11 @@ func (s *Setup) Session(id algo.ID, incarnation uint32, k uint64) algo.Session {
 	if own := s.Alg.Spec.SessionOf(s.Params, id); own > 0 {
 		return own
 	}
-	n, which := uint64(cmp.Or(s.Scenario.Sessions, 2)), uint64(id-1)
-	if s.Scenario.SessionChoice == Random {
+	n, which := uint64(2), uint64(id-1)
+	if sessions := s.entries.sessions; sessions != nil && *sessions > 0 {
+		n = uint64(*sessions)
+	}
+	if choice := s.entries.choice; choice != nil && *choice == Random {
 		which = Derive(s.Seed, "session", uint64(id), uint64(incarnation), k)
 	}
 	return algo.Session(1 + which%n)
@@ -143,7 +144,7 @@ func (a *application) granted(m *Process, now time.Duration) {
 	a.waiting, m.Inside = false, true
 	u := Derive(m.setup.Seed, "hold", uint64(m.ID), uint64(m.Incarnation), a.entries) << 11
 	a.entries++
-	m.alarm(now+m.setup.Scenario.Hold.Draw(u), Alarm{Slot: slotRelease})
+	m.alarm(now+m.setup.entries.hold.Draw(u), Alarm{Slot: slotRelease})
 }
 
 func (a *application) release(m *Process, now time.Duration) {
@@ -156,7 +157,7 @@ func (a *application) release(m *Process, now time.Duration) {
 		m.ask(now, w)
 		return
 	}
-	if k := m.setup.scenario; k.load != nil && k.Rate == nil {
+	if l := m.setup.load; l != nil && !l.open {
 		a.plan(m, now)
 		return
 	}
@@ -165,7 +166,7 @@ func (a *application) release(m *Process, now time.Duration) {
 
 // finish tells the runtime once that nothing more will be asked for.
 func (a *application) finish(m *Process) {
-	if m.setup.scenario.load == nil {
+	if m.setup.load == nil {
 		return
 	}
 	if !a.done && !a.waiting && !m.Inside && len(a.queue) == 0 && !a.planned && a.made == a.quota {

@@ -26,7 +26,8 @@ type Coordinator struct {
 	struck   algo.ID   // to whom the scenario last did something
 	present  situation // the event that is being carried out
 	scene    scene
-	ends     time.Duration // Scenario.Ends
+	causes   []trace.Type
+	ends     time.Duration // of the Plot
 	last     time.Duration // the last instant that is known
 	asked    int           // requests of the script so far, and those known before the start
 	released int           // entries that are over, where Watches asks for them
@@ -41,15 +42,10 @@ type Coordinator struct {
 // NewCoordinator makes the coordinator of a trial.
 func NewCoordinator(s *Setup) *Coordinator {
 	d := &Coordinator{
-		setup: s, scene: plain{}, ends: s.Scenario.Ends(), caused: s.scenario.Cause == nil,
+		setup: s, scene: s.plot.scene(), ends: s.plot.Ends(), causes: s.plot.Cause(),
 		beliefs: make([]algo.ID, s.Nodes), up: make([]bool, s.Nodes),
 	}
-	switch {
-	case s.scenario.scene != nil:
-		d.scene = s.scenario.scene()
-	case s.scenario.load != nil:
-		d.scene = loaded{}
-	}
+	d.caused = d.causes == nil
 	for i := range d.up {
 		d.beliefs[i], d.up[i] = s.Leader, true
 	}
@@ -98,7 +94,7 @@ func (d *Coordinator) mishaps() (out []Instruction) {
 
 // events is what the scenario does.
 func (d *Coordinator) events() []Event {
-	return d.setup.scenario.foreseen(&d.setup.Plan, d.settling(0))
+	return d.setup.plot.Happens(&d.setup.Plan, d.settling(0))
 }
 
 // settling is until when nothing happens to a settled leader: the least, and a part of the
@@ -115,7 +111,7 @@ func (d *Coordinator) settling(round int) time.Duration {
 	}
 	each, times := d.setup.spread()
 	whole := time.Duration(draw("crash period") * float64(times))
-	return d.setup.Scenario.Settle + whole*each + time.Duration(draw("crash")*float64(each))
+	return d.setup.Scenario.Settle() + whole*each + time.Duration(draw("crash")*float64(each))
 }
 
 // atOnce has all initiators do the same at the start.
@@ -131,7 +127,7 @@ func (d *Coordinator) atOnce(verb string) []Instruction {
 // initiators are the processes that start together: all, or a random choice.
 func (d *Coordinator) initiators() []algo.ID {
 	peers := d.setup.Graph.Peers()
-	k := d.setup.Scenario.Initiators
+	k := d.setup.plot.Begin()
 	if k == 0 || k >= len(peers) {
 		return peers
 	}
@@ -164,7 +160,7 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	d.out = d.out[:0]
 	d.track(r)
-	d.caused = d.caused || d.setup.scenario.begins(r)
+	d.caused = d.caused || begins(d.causes, r)
 	switch r.Type {
 	case trace.Elected:
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
@@ -193,7 +189,7 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 
 // employ notes that the application of a process has entries to come, or none.
 func (d *Coordinator) employ(i int, busy bool) {
-	if d.setup.scenario.load == nil || d.busy[i] == busy {
+	if d.setup.load == nil || d.busy[i] == busy {
 		return
 	}
 	if d.busy[i] = busy; busy {
@@ -215,7 +211,7 @@ func (d *Coordinator) told(now time.Duration) bool {
 // Done is told that the application of p has had all its entries, or never will.
 func (d *Coordinator) Done(p algo.ID) []Instruction {
 	d.out = d.out[:0]
-	d.caused = d.caused || slices.Contains(d.setup.scenario.Cause, trace.Done)
+	d.caused = d.caused || slices.Contains(d.causes, trace.Done)
 	d.employ(int(p-1), false)
 	return d.out
 }

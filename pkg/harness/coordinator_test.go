@@ -34,23 +34,23 @@ func TestTimeline(t *testing.T) {
 		sc   Scenario
 		want []string
 	}{
-		"cold start, all": {"election/test-puppet", Scenario{Kind: ColdStart},
+		"cold start, all": {"election/test-puppet", Scenario{Plot: &ColdStart{}},
 			[]string{"0s elect 1", "0s elect 2", "0s elect 3", "0s elect 4", "0s elect 5"}},
 		"cold start, as many as there are": {"election/test-puppet",
-			Scenario{Kind: ColdStart, Initiators: 5},
+			Scenario{Plot: &ColdStart{Initiators: 5}},
 			[]string{"0s elect 1", "0s elect 2", "0s elect 3", "0s elect 4", "0s elect 5"}},
-		"burst, all": {"mutex/test-lock", Scenario{Kind: Burst},
+		"burst, all": {"mutex/test-lock", Scenario{Plot: &Burst{}},
 			[]string{"0s request 1", "0s request 2", "0s request 3", "0s request 4", "0s request 5"}},
-		"sequential waits for quiet": {"mutex/test-lock", Scenario{Kind: Sequential, Requests: 3}, nil},
+		"sequential waits for quiet": {"mutex/test-lock", Scenario{Plot: &Sequential{Requests: 3}}, nil},
 		"sequential without quiet": {"mutex/test-spinning",
-			Scenario{Kind: Sequential, Requests: 3, Requesters: "in-turn"}, []string{"0s request 1"}},
-		"closed plans itself": {"mutex/test-lock", Scenario{Kind: Closed, Requests: 3}, nil},
-		"open plans itself":   {"mutex/test-lock", Scenario{Kind: Open, Requests: 3, Rate: 1}, nil},
+			Scenario{Plot: &Sequential{Requests: 3, Requesters: "in-turn"}}, []string{"0s request 1"}},
+		"closed plans itself": {"mutex/test-lock", Scenario{Plot: &Closed{Requests: 3}}, nil},
+		"open plans itself":   {"mutex/test-lock", Scenario{Plot: &Open{Requests: 3, Rate: 1}}, nil},
 		"script, by instant, then as written": {"election/test-puppet",
-			Scenario{Kind: Script, Until: 9 * ms, Events: []Event{
+			Scenario{Plot: &Script{Until: 9 * ms, Events: []Event{
 				{At: 5 * ms, Do: DoCrash, Node: 3}, {Do: DoSuspect, Node: 1, Of: 2},
 				{After: "quiet", Do: DoElect, Node: 4}, {At: 5 * ms, Do: DoRestart, Node: 2},
-				{Do: "invite", Node: 1, Target: 5}}},
+				{Do: "invite", Node: 1, Target: 5}}}},
 			[]string{"0s suspect 1 of 2", "0s invite 1 of 5", "5ms crash 3", "5ms restart 2", "9ms finish"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,11 +65,11 @@ func TestInitiators(t *testing.T) {
 	t.Parallel()
 	chosen := map[string]int{}
 	for seed := range uint64(200) {
-		choose := func(id, kind string) []string {
-			s := mustSetup(t, id, 5, Scenario{Kind: kind, Initiators: 2}, func(p *Plan) { p.Seed = seed })
+		choose := func(id string, plot Plot) []string {
+			s := mustSetup(t, id, 5, Scenario{Plot: plot}, func(p *Plan) { p.Seed = seed })
 			return told(NewCoordinator(s).Timeline())
 		}
-		one, two := choose("election/test-puppet", ColdStart), choose("election/test-restless", ColdStart)
+		one, two := choose("election/test-puppet", &ColdStart{Initiators: 2}), choose("election/test-restless", &ColdStart{Initiators: 2})
 		same(t, "the same for all algorithms", one, two)
 		if len(one) != 2 || one[0] >= one[1] {
 			t.Fatalf("seed %d: %q, want two different ones, ascending", seed, one)
@@ -90,7 +90,7 @@ func TestLeaderCrashPhase(t *testing.T) {
 	t.Parallel()
 	var least, most time.Duration = time.Hour, 0
 	for seed := range uint64(200) {
-		s := mustSetup(t, "election/test-puppet", 5, Scenario{Kind: LeaderCrash, Settle: 100 * ms},
+		s := mustSetup(t, "election/test-puppet", 5, Scenario{Plot: &LeaderCrash{Settle: 100 * ms}},
 			func(p *Plan) { p.Seed, p.Leader = seed, 4 })
 		d := NewCoordinator(s)
 		list := d.Timeline()
@@ -111,7 +111,7 @@ func TestRequesters(t *testing.T) {
 	t.Parallel()
 	issue := func(id, requesters string, down algo.ID) (out []algo.ID) {
 		d := NewCoordinator(mustSetup(t, id, 4,
-			Scenario{Kind: Sequential, Requests: 400, Requesters: requesters}, nil))
+			Scenario{Plot: &Sequential{Requests: 400, Requesters: requesters}}, nil))
 		if down != 0 {
 			d.Observe(&trace.Record{Type: trace.Crash, Process: uint32(down)})
 		}
@@ -185,78 +185,78 @@ func TestEndings(t *testing.T) {
 		steps  []step
 		stuck  bool
 	}{
-		"all agree": {"election/test-puppet", Scenario{Kind: ColdStart}, nil, []step{
+		"all agree": {"election/test-puppet", Scenario{Plot: &ColdStart{}}, nil, []step{
 			{record: elected(0, 1, 3)}, {record: elected(0, 2, 3)}, {record: elected(0, 3, 3)},
 			{quiet: true, idle: true, want: finish},
 		}, false},
-		"they never agree": {"election/test-puppet", Scenario{Kind: ColdStart}, nil, []step{
+		"they never agree": {"election/test-puppet", Scenario{Plot: &ColdStart{}}, nil, []step{
 			{record: elected(0, 1, 3)}, {record: elected(0, 2, 3)},
 			{quiet: true, want: nil}, {quiet: true, idle: true, want: finish},
 		}, true},
-		"the first names nobody": {"election/test-restless", Scenario{Kind: ColdStart}, nil, []step{
+		"the first names nobody": {"election/test-restless", Scenario{Plot: &ColdStart{}}, nil, []step{
 			{record: elected(0, 2, 3)}, {record: elected(0, 3, 3), want: nil},
 			{record: elected(0, 1, 3), want: finish},
 		}, false},
-		"one restless: at agreement": {"election/test-restless", Scenario{Kind: ColdStart}, nil, []step{
+		"one restless: at agreement": {"election/test-restless", Scenario{Plot: &ColdStart{}}, nil, []step{
 			{record: elected(0, 1, 3)}, {record: elected(0, 2, 3)},
 			{record: elected(0, 3, 3), want: finish}, {record: elected(0, 3, 3), want: nil},
 		}, false},
-		"a leader that does not exist is none": {"election/test-restless", Scenario{Kind: ColdStart}, nil,
+		"a leader that does not exist is none": {"election/test-restless", Scenario{Plot: &ColdStart{}}, nil,
 			[]step{
 				{record: elected(0, 1, 9)}, {record: elected(0, 2, 9)}, {record: elected(0, 3, 9)},
 				{quiet: true, idle: true, want: finish},
 			}, true},
 		"leader crash: not before the crash, and a live leader": {"election/test-puppet",
-			Scenario{Kind: LeaderCrash, Settle: ms}, func(p *Plan) { p.Leader = 3 }, []step{
+			Scenario{Plot: &LeaderCrash{Settle: ms}}, func(p *Plan) { p.Leader = 3 }, []step{
 				{quiet: true, want: nil}, {strike: true, want: []string{"0s crash 3"}}, {record: crash3},
 				{quiet: true, want: nil}, {record: elected(0, 1, 2)}, {quiet: true, want: nil},
 				{record: elected(0, 2, 2)}, {quiet: true, want: finish},
 			}, false},
 		"whoever comes back knows no leader": {"election/test-puppet",
-			Scenario{Kind: LeaderCrash, Settle: ms}, func(p *Plan) { p.Leader = 3 }, []step{
+			Scenario{Plot: &LeaderCrash{Settle: ms}}, func(p *Plan) { p.Leader = 3 }, []step{
 				{strike: true, want: []string{"0s crash 3"}}, {record: crash3},
 				{record: elected(0, 1, 2)}, {record: elected(0, 2, 2)},
 				{record: trace.Record{Type: trace.Up, Process: 3, Incarnation: 1}},
 				{quiet: true, want: nil}, {record: elected(0, 3, 2)}, {quiet: true, want: finish},
 			}, false},
-		"a heartbeat detector is given time": {"election/test-puppet", Scenario{Kind: ColdStart}, beats,
+		"a heartbeat detector is given time": {"election/test-puppet", Scenario{Plot: &ColdStart{}}, beats,
 			[]step{
 				{quiet: true, at: 5 * ms, activity: 7, want: []string{"87ms alarm"}},
 				{quiet: true, at: 50 * ms, activity: 7, want: nil},
 				{quiet: true, at: 60 * ms, activity: 8, want: []string{"142ms alarm"}},
 				{quiet: true, at: 142 * ms, activity: 8, want: finish},
 			}, true},
-		"burst: at quiet": {"mutex/test-lock", Scenario{Kind: Burst}, nil,
+		"burst: at quiet": {"mutex/test-lock", Scenario{Plot: &Burst{}}, nil,
 			[]step{{quiet: true, idle: true, want: finish}}, false},
 		"burst, restless: at the last release": {"mutex/test-spinning",
-			Scenario{Kind: Burst, Initiators: 2},
+			Scenario{Plot: &Burst{Initiators: 2}},
 			nil, []step{{record: released(0)}, {record: released(0), want: finish}}, false},
 		"sequential, restless: release by release": {"mutex/test-spinning",
-			Scenario{Kind: Sequential, Requests: 2, Requesters: "in-turn"}, nil, []step{
+			Scenario{Plot: &Sequential{Requests: 2, Requesters: "in-turn"}}, nil, []step{
 				{record: released(3 * ms), want: []string{"3ms request 2"}},
 				{record: released(9 * ms), want: finish},
 			}, false},
-		"closed: all done, then quiet": {"mutex/test-lock", Scenario{Kind: Closed, Requests: 3}, nil,
+		"closed: all done, then quiet": {"mutex/test-lock", Scenario{Plot: &Closed{Requests: 3}}, nil,
 			[]step{
 				{done: 1}, {done: 2}, {quiet: true, want: nil}, {done: 3}, {quiet: true, want: finish},
 			}, false},
 		"closed: one crashes, the others are done": {"mutex/test-lock",
-			Scenario{Kind: Closed, Requests: 3}, nil, []step{
+			Scenario{Plot: &Closed{Requests: 3}}, nil, []step{
 				{done: 1}, {record: crashed(2)}, {quiet: true, want: nil}, {done: 3},
 				{quiet: true, want: finish},
 			}, false},
 		"closed: it comes back, and asks again": {"mutex/test-lock",
-			Scenario{Kind: Closed, Requests: 3}, nil, []step{
+			Scenario{Plot: &Closed{Requests: 3}}, nil, []step{
 				{record: crashed(2)}, {done: 1}, {record: back(2)}, {done: 3}, {quiet: true, want: nil},
 				{done: 2}, {quiet: true, want: finish},
 			}, false},
-		"closed, restless: all done": {"mutex/test-spinning", Scenario{Kind: Closed, Requests: 3}, nil,
+		"closed, restless: all done": {"mutex/test-spinning", Scenario{Plot: &Closed{Requests: 3}}, nil,
 			[]step{{done: 1}, {done: 2}, {done: 3, want: finish}}, false},
 		"closed, restless: the last that is not done crashes": {"mutex/test-spinning",
-			Scenario{Kind: Closed, Requests: 3}, nil,
+			Scenario{Plot: &Closed{Requests: 3}}, nil,
 			[]step{{done: 1}, {done: 2}, {record: crashed(3), want: finish}}, false},
 		"open: nobody is done, and nothing moves": {"mutex/test-lock",
-			Scenario{Kind: Open, Requests: 3, Rate: 1}, nil,
+			Scenario{Plot: &Open{Requests: 3, Rate: 1}}, nil,
 			[]step{{quiet: true, want: nil}, {quiet: true, idle: true, want: finish}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,19 +300,19 @@ func TestScriptLines(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		id     string
-		sc     Scenario
+		script Script
 		change func(*Plan)
 		steps  []step
 		stuck  bool
 	}{
 		"one line at each quiet": {"mutex/test-lock",
-			Scenario{Events: []Event{req("quiet", 1), req("quiet", 2)}}, nil, []step{
+			Script{Events: []Event{req("quiet", 1), req("quiet", 2)}}, nil, []step{
 				{quiet: true, at: 0, idle: true, want: []string{"0s request 1"}},
 				{quiet: true, at: 5 * ms, idle: true, want: []string{"5ms request 2"}},
 				{quiet: true, at: 9 * ms, idle: true, want: finish},
 			}, false},
 		"one line at each release": {"mutex/test-lock",
-			Scenario{Events: []Event{{Do: DoRequest, Node: 1}, req("release", 2), req("release", 3)}}, nil,
+			Script{Events: []Event{{Do: DoRequest, Node: 1}, req("release", 2), req("release", 3)}}, nil,
 			[]step{
 				{record: release(2 * ms), want: []string{"2ms request 2"}},
 				{record: release(7 * ms), want: []string{"7ms request 3"}},
@@ -320,62 +320,61 @@ func TestScriptLines(t *testing.T) {
 				{quiet: true, at: 9 * ms, idle: true, want: finish},
 			}, false},
 		"in the order written": {"mutex/test-lock",
-			Scenario{Events: []Event{req("quiet", 1), req("release", 2)}}, nil, []step{
+			Script{Events: []Event{req("quiet", 1), req("release", 2)}}, nil, []step{
 				{record: release(ms), want: nil},
 				{quiet: true, at: 2 * ms, idle: true, want: []string{"2ms request 1"}},
 				{quiet: true, at: 3 * ms, idle: false, want: nil},
 				{record: release(4 * ms), want: []string{"4ms request 2"}},
 			}, false},
 		"a release that never comes": {"mutex/test-lock",
-			Scenario{Events: []Event{req("release", 1)}}, nil,
+			Script{Events: []Event{req("release", 1)}}, nil,
 			[]step{{quiet: true, idle: true, want: finish}}, true},
 		"quiet of the lines before, with an instant to come": {"mutex/test-lock",
-			Scenario{Events: []Event{{At: 50 * ms, Do: DoRequest, Node: 1}, req("quiet", 2)}}, nil, []step{
+			Script{Events: []Event{{At: 50 * ms, Do: DoRequest, Node: 1}, req("quiet", 2)}}, nil, []step{
 				{quiet: true, at: 5 * ms, want: []string{"50ms alarm"}},
 				{quiet: true, at: 55 * ms, idle: true, want: []string{"55ms request 2"}},
 			}, false},
 		"a release before an earlier line does not count": {"mutex/test-lock",
-			Scenario{Events: []Event{{Do: DoRequest, Node: 1}, {At: 50 * ms, Do: DoRequest, Node: 1},
+			Script{Events: []Event{{Do: DoRequest, Node: 1}, {At: 50 * ms, Do: DoRequest, Node: 1},
 				req("release", 2)}}, nil,
 			[]step{{record: release(5 * ms), want: nil},
 				{record: release(55 * ms), want: []string{"55ms request 2"}}}, false},
 		"quiet between two instants does not end it": {"mutex/test-lock",
-			Scenario{Events: []Event{{Do: DoRequest, Node: 1}, {At: 50 * ms, Do: DoRequest, Node: 1}}}, nil,
+			Script{Events: []Event{{Do: DoRequest, Node: 1}, {At: 50 * ms, Do: DoRequest, Node: 1}}}, nil,
 			[]step{{quiet: true, at: 5 * ms, want: []string{"50ms alarm"}},
 				{quiet: true, at: 55 * ms, idle: true, want: finish}}, false},
 		"until: quiet does not end it": {"mutex/test-lock",
-			Scenario{Until: time.Second, Events: []Event{{Do: DoRequest, Node: 1}}}, nil,
+			Script{Until: time.Second, Events: []Event{{Do: DoRequest, Node: 1}}}, nil,
 			[]step{{quiet: true, at: 5 * ms, want: nil}}, false},
 		"a detector that will speak is waited for": {"election/test-puppet",
-			Scenario{Events: []Event{{Do: DoCrash, Node: 3}}}, perfect(10 * ms), []step{
+			Script{Events: []Event{{Do: DoCrash, Node: 3}}}, perfect(10 * ms), []step{
 				{quiet: true, at: 0, activity: 1, want: []string{"42ms alarm"}},
 				{quiet: true, at: 30 * ms, activity: 2, idle: true, want: finish},
 			}, false},
 		"a heartbeat detector never rests": {"election/test-puppet",
-			Scenario{Events: []Event{{Do: DoCrash, Node: 3}}}, heartbeat(10*ms, 20*ms), []step{
+			Script{Events: []Event{{Do: DoCrash, Node: 3}}}, heartbeat(10*ms, 20*ms), []step{
 				{quiet: true, at: 0, activity: 1, want: []string{"82ms alarm"}},
 				{quiet: true, at: 82 * ms, activity: 1, want: finish},
 			}, false},
 		"restless: when all lines are told": {"election/test-restless",
-			Scenario{Events: []Event{{At: 5 * ms, Do: DoElect, Node: 3}}}, nil, []step{
+			Script{Events: []Event{{At: 5 * ms, Do: DoElect, Node: 3}}}, nil, []step{
 				{record: elected(ms, 1, 3)}, {record: elected(ms, 2, 3)}, {record: elected(ms, 3, 3)},
 				{record: elected(6*ms, 3, 3), want: finish},
 			}, false},
 		"restless, until: not at agreement": {"election/test-restless",
-			Scenario{Until: time.Second, Events: []Event{{Do: DoElect, Node: 3}}}, nil, []step{
+			Script{Until: time.Second, Events: []Event{{Do: DoElect, Node: 3}}}, nil, []step{
 				{record: elected(ms, 1, 3)}, {record: elected(ms, 2, 3)}, {record: elected(ms, 3, 3)},
 			}, false},
 		"restless: at the last release": {"mutex/test-spinning",
-			Scenario{Events: []Event{{Do: DoRequest, Node: 1}, {Do: DoRequest, Node: 2}}}, nil,
+			Script{Events: []Event{{Do: DoRequest, Node: 1}, {Do: DoRequest, Node: 2}}}, nil,
 			[]step{{record: release(ms)}, {record: release(5 * ms), want: finish}}, false},
 		"restless, and rests: not at its end": {"mutex/test-spinning",
-			Scenario{Events: []Event{{Do: DoRequest, Node: 1}}}, nil,
+			Script{Events: []Event{{Do: DoRequest, Node: 1}}}, nil,
 			[]step{{quiet: true, at: ms, idle: true, want: finish}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.sc.Kind = Script
-			d := NewCoordinator(mustSetup(t, test.id, 3, test.sc, test.change))
+			d := NewCoordinator(mustSetup(t, test.id, 3, Scenario{Plot: &test.script}, test.change))
 			d.Timeline()
 			for i, s := range test.steps {
 				s.play(t, d, i)
@@ -404,9 +403,9 @@ func TestBehindTheLastLine(t *testing.T) {
 		"an entry":    {"mutex/test-spinning", DoRequest, released, []string{"0s finish"}},
 		"one to come": {"mutex/test-spinning", DoRequest, nil, nil},
 	} {
-		d := NewCoordinator(mustSetup(t, test.id, 3, Scenario{Kind: Script, Events: []Event{
+		d := NewCoordinator(mustSetup(t, test.id, 3, Scenario{Plot: &Script{Events: []Event{
 			{Do: test.do, Node: 1}, {At: 5 * ms, Do: DoHeal},
-		}}, nil))
+		}}}, nil))
 		timeline := d.Timeline()
 		last := timeline[len(timeline)-1]
 		if !last.Strike() || last.At != 5*ms+1 {
@@ -428,19 +427,19 @@ func TestWatches(t *testing.T) {
 		sc   Scenario
 		want []trace.Type // besides those that change who is there
 	}{
-		"election": {"election/test-puppet", Scenario{Kind: ColdStart}, []trace.Type{trace.Elected}},
-		"mutex":    {"mutex/test-lock", Scenario{Kind: Closed}, nil},
-		"script":   {"mutex/test-lock", Scenario{Kind: Script}, nil},
+		"election": {"election/test-puppet", Scenario{Plot: &ColdStart{}}, []trace.Type{trace.Elected}},
+		"mutex":    {"mutex/test-lock", Scenario{Plot: &Closed{}}, nil},
+		"script":   {"mutex/test-lock", Scenario{Plot: &Script{}}, nil},
 		"script that waits for a release": {"mutex/test-lock",
-			Scenario{Kind: Script, Events: []Event{{After: "release", Do: DoRequest, Node: 1}}},
+			Scenario{Plot: &Script{Events: []Event{{After: "release", Do: DoRequest, Node: 1}}}},
 			[]trace.Type{trace.Released}},
-		"restless":         {"mutex/test-spinning", Scenario{Kind: Burst}, []trace.Type{trace.Released}},
-		"restless, closed": {"mutex/test-spinning", Scenario{Kind: Closed}, nil},
+		"restless":         {"mutex/test-spinning", Scenario{Plot: &Burst{}}, []trace.Type{trace.Released}},
+		"restless, closed": {"mutex/test-spinning", Scenario{Plot: &Closed{}}, nil},
 		"who is inside": {"mutex/test-lock",
-			Scenario{Kind: Script, Events: []Event{{Do: DoCrash, Who: "in-critical-section"}}},
+			Scenario{Plot: &Script{Events: []Event{{Do: DoCrash, Who: "in-critical-section"}}}},
 			[]trace.Type{trace.Granted, trace.Released}},
 		"a message": {"mutex/test-lock",
-			Scenario{Kind: Script, Events: []Event{{On: "sent", Kind: "NOTE", Do: DoHeal}}},
+			Scenario{Plot: &Script{Events: []Event{{On: "sent", Kind: "NOTE", Do: DoHeal}}}},
 			[]trace.Type{trace.Send}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -31,7 +29,7 @@ type DetectorKind struct {
 	Name, Doc string
 	// Class is what an algorithm may rely on.
 	Class algo.Detector
-	make  func() Watch
+	Watch Watch // with zero parameters
 }
 
 type (
@@ -41,7 +39,7 @@ type (
 	beating interface{ heartbeats() *beats }
 )
 
-var detectors = param.NewRegistry(func(k *DetectorKind) string { return k.Name },
+var detectors = param.NewRegistry("kind", func(k *DetectorKind) (string, Watch) { return k.Name, k.Watch },
 	func(a, b *DetectorKind) int {
 		if a.Class != b.Class && (a.Class == algo.NoDetector || b.Class == algo.NoDetector) {
 			return cmp.Compare(a.Class, b.Class)
@@ -56,14 +54,17 @@ func RegisterDetector(k DetectorKind) { detectors.Add(k) }
 // class first.
 func Detectors() []*DetectorKind { return detectors.All() }
 
+// DetectorNames are those of all.
+func DetectorNames() []string { return detectors.Names() }
+
 // DetectorOf is the detector of a name; nil if there is none.
 func DetectorOf(name string) *DetectorKind { return detectors.Named(name) }
 
 // Params are the parameters of such a detector, with their zero values.
-func (k *DetectorKind) Params() []param.Param { return k.make().Params() }
+func (k *DetectorKind) Params() []param.Param { return k.Watch.Params() }
 
 // New is such a detector, with zero parameters.
-func (k *DetectorKind) New() Detector { return Detector{k.make()} }
+func (k *DetectorKind) New() Detector { return Detector{param.New(k.Watch)} }
 
 // DetectorsOf is those of a class.
 func DetectorsOf(c algo.Detector) []*DetectorKind {
@@ -73,32 +74,15 @@ func DetectorsOf(c algo.Detector) []*DetectorKind {
 
 // DetectorKeys is every parameter of a detector, each once and in an order that all of them
 // have, with the names of the detectors that have it.
-func DetectorKeys() (keys []param.Param, of [][]string) {
-	for _, d := range detectors.All() {
-		at := len(keys)
-		for _, k := range slices.Backward(d.Params()) {
-			i := slices.IndexFunc(keys, func(other param.Param) bool { return other.Name == k.Name })
-			if i < 0 {
-				i = at
-				keys, of = slices.Insert(keys, i, k), slices.Insert(of, i, []string(nil))
-			}
-			at, of[i] = i, append(of[i], d.Name)
-		}
-	}
-	return keys, of
-}
+func DetectorKeys() (keys []param.Param, of [][]string) { return detectors.Keys() }
 
 // Kind is the name of the detector.
 func (d *Detector) Kind() string { return d.kind().Name }
 
 // kind is what is declared of d.
 func (d *Detector) kind() *DetectorKind {
-	for _, k := range detectors.All() {
-		if reflect.TypeOf(k.make()) == reflect.TypeOf(d.watch()) {
-			return k
-		}
-	}
-	panic(fmt.Sprintf("harness: a detector %T that is not registered", d.Watch))
+	k, _ := detectors.Of(d.watch())
+	return k
 }
 
 func (d *Detector) watch() Watch {
@@ -109,17 +93,11 @@ func (d *Detector) watch() Watch {
 }
 
 // MarshalJSON writes the kind and its parameters.
-func (d Detector) MarshalJSON() ([]byte, error) { return param.Encode("kind", d.Kind(), d.watch()) }
+func (d Detector) MarshalJSON() ([]byte, error) { return detectors.Encode(d.watch()) }
 
 // UnmarshalJSON reads them.
 func (d *Detector) UnmarshalJSON(b []byte) (err error) {
-	d.Watch, err = param.Decode(b, "kind", func(name string) (Watch, bool) {
-		k := DetectorOf(name)
-		if k == nil {
-			return nil, false
-		}
-		return k.make(), true
-	})
+	d.Watch, err = detectors.Decode(b)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 func init() {
 	RegisterDetector(DetectorKind{
 		Name: "heartbeat", Doc: "real messages over the same links; a silence of timeout is suspected",
-		Class: algo.EventuallyPerfect, make: func() Watch { return &heartbeatDetector{} },
+		Class: algo.EventuallyPerfect, Watch: &heartbeatDetector{},
 	})
 }
 

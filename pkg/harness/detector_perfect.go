@@ -10,7 +10,7 @@ import (
 func init() {
 	RegisterDetector(DetectorKind{
 		Name: "perfect", Doc: "reports a crash after delay, and never suspects a live process",
-		Class: algo.Perfect, make: func() Watch { return &perfectDetector{} },
+		Class: algo.Perfect, Watch: &perfectDetector{},
 	})
 }
 

@@ -12,7 +12,7 @@ func init() {
 	RegisterDetector(DetectorKind{
 		Name:  "phi",
 		Doc:   "the same messages; suspects a silence longer than all but 1 in 10^threshold",
-		Class: algo.EventuallyPerfect, make: func() Watch { return &phi{} },
+		Class: algo.EventuallyPerfect, Watch: &phi{},
 	})
 }
 

@@ -101,7 +101,7 @@ func TestPerfectDetector(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := mustSetup(t, test.id, 3, Scenario{Kind: Script}, func(p *Plan) {
+			s := mustSetup(t, test.id, 3, Scenario{Plot: &Script{}}, func(p *Plan) {
 				perfect(10 * ms)(p)
 				if test.change != nil {
 					test.change(p)
@@ -139,7 +139,7 @@ func TestSuspectInstruction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, mustSetup(t, test.id, 3, Scenario{Kind: Script},
+			w := newWorld(t, mustSetup(t, test.id, 3, Scenario{Plot: &Script{}},
 				func(p *Plan) { p.Leader = 3 }))
 			w.start()
 			w.processes[0].Obey(0, &Instruction{Do: DoSuspect, Node: 1, Of: test.of})
@@ -154,7 +154,7 @@ func TestSuspectInstruction(t *testing.T) {
 
 func TestOperationsOfItsOwn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, nil))
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}}, nil))
 	w.start()
 	w.processes[0].Obey(0, &Instruction{Do: "invite", Node: 1, Of: 2})
 	w.processes[0].Obey(ms, &Instruction{Do: DoElect, Node: 1})
@@ -168,7 +168,7 @@ func TestHeartbeatSuspects(t *testing.T) {
 	t.Parallel()
 	const interval, timeout, crashAt = 20 * ms, 50 * ms, 333 * ms
 	for seed := range uint64(20) {
-		w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script},
+		w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}},
 			func(p *Plan) {
 				heartbeat(interval, timeout)(p)
 				p.Seed = seed
@@ -212,7 +212,7 @@ func TestHeartbeatWithoutLoss(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, mustSetup(t, "election/test-puppet", 4, Scenario{Kind: Script},
+			w := newWorld(t, mustSetup(t, "election/test-puppet", 4, Scenario{Plot: &Script{}},
 				heartbeat(10*ms, test.timeout)))
 			w.start()
 			w.run(3 * time.Second)
@@ -237,7 +237,7 @@ func TestHeartbeatWithoutLoss(t *testing.T) {
 // next that arrives withdraws it, and both make the elector look for a leader.
 func TestHeartbeatLost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script},
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}},
 		heartbeat(20*ms, 50*ms)))
 	w.lose = func(from, to algo.ID, at time.Duration) bool {
 		return from == 3 && to == 1 && at > 100*ms && at < 200*ms
@@ -260,7 +260,7 @@ func TestHeartbeatPhase(t *testing.T) {
 	const interval = 20 * ms
 	seen := map[time.Duration]bool{}
 	for seed := range uint64(10) {
-		s := mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Script}, func(p *Plan) {
+		s := mustSetup(t, "election/test-puppet", 5, Scenario{Plot: &Script{}}, func(p *Plan) {
 			heartbeat(interval, 50*ms)(p)
 			p.Seed = seed
 		})
@@ -301,7 +301,7 @@ func TestScriptSuspectsOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, change))
+			w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}}, change))
 			w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) { env.Elected(3, 0) }
 			w.start()
 			w.processes[0].Obey(0, &Instruction{Do: DoSuspect, Node: 1})

@@ -20,7 +20,7 @@ func TestDetectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range Detectors() {
-		if k.Doc == "" || k.make == nil {
+		if k.Doc == "" || k.Watch == nil {
 			t.Errorf("%s: %+v, want all that is declared of a detector", k.Name, k)
 		}
 		if !strings.Contains(string(page), "\n- `"+k.Name+"`: ") {

@@ -62,7 +62,8 @@ func (r *Roll) Most() (most int, when time.Duration) {
 // still and is never resumed is as good as crashed.
 func (p *Plan) down(s *algo.Spec) int {
 	f := foresight{
-		plan: p, events: slices.Concat(p.Scenario.Events, p.Faults.Events), stay: !s.Survives.Recovery,
+		plan: p, events: slices.Concat(p.Scenario.Does().Lines(), p.Faults.Events),
+		stay: !s.Survives.Recovery,
 	}
 	for _, q := range p.Crashed {
 		f.changes = append(f.changes, change{-1, fault.Restart, true, []algo.ID{q}})
@@ -78,7 +79,7 @@ func (p *Plan) down(s *algo.Spec) int {
 		f.event(&e)
 	}
 	always := 0
-	own := p.Scenario.Declared().foreseen(p, p.Scenario.Settle)
+	own := p.Scenario.Does().Happens(p, p.Scenario.Settle())
 	for i := range own {
 		if kind := fault.Named(own[i].Do); kind.Down != nil && kind.Down(&own[i], own) {
 			always += max(len(own[i].Nodes), victims(own[i].Who, p.Nodes))

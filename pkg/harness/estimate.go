@@ -27,7 +27,7 @@ const (
 // Lasts is how long the scenario of a trial lasts, about, by the trial's own clock. The default
 // time-outs of an election have that much slack.
 func (p *Plan) Lasts() time.Duration {
-	return p.Takes(hops*p.Network.Latency.Average() + 40*time.Millisecond)
+	return p.Scenario.Does().Takes(p, hops*p.Network.Latency.Average()+40*time.Millisecond)
 }
 
 // Cost is roughly how long a trial takes on this machine, at least and at most: where
@@ -89,7 +89,7 @@ func (p *Plan) messages() (least, most float64) {
 	}
 	least = most
 	if alg.Problem == algo.Election && !worst {
-		most *= float64(cmp.Or(p.Scenario.Initiators, p.Nodes))
+		most *= float64(cmp.Or(p.Scenario.Does().Begin(), p.Nodes))
 	}
 	return least, most
 }

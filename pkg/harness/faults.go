@@ -58,7 +58,7 @@ func ClassOf(i *Instruction) Class {
 // Timeline are the events of the plan: what goes wrong, and the lines of a script.
 func (p *Plan) Timeline() iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
-		for _, list := range [][]Event{p.Faults.Events, p.Scenario.Events} {
+		for _, list := range [][]Event{p.Faults.Events, p.Scenario.Does().Lines()} {
 			for i := range list {
 				if !yield(&list[i]) {
 					return

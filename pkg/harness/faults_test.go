@@ -22,8 +22,8 @@ func toldFaults(list []Instruction) []string {
 			out[k] += " " + link.Change{Groups: i.Groups, Links: i.Links}.String()
 		case i.Override != nil:
 			out[k] += fmt.Sprintf(" until %v: %v", i.Override.To, *i.Override)
-		case i.Args["by"] > 0:
-			out[k] += fmt.Sprintf(" by %v", i.Args.Duration("by"))
+		case i.Do == DoSlow && !i.Undo:
+			out[k] += fmt.Sprintf(" by %v", i.Args.Own.(*fault.Slowing).By)
 		}
 	}
 	return out
@@ -41,7 +41,7 @@ func TestPlannedFaults(t *testing.T) {
 		"one":      {Event{At: 5 * ms, Do: DoCrash, Node: 2}, []string{"5ms crash 2"}},
 		"several":  {Event{At: 5 * ms, Do: DoPause, Nodes: []algo.ID{2, 4}}, []string{"5ms pause 2", "5ms pause 4"}},
 		"for long": {Event{At: 5 * ms, Do: DoCrash, Node: 2, For: 7 * ms}, []string{"5ms crash 2", "12ms restart 2"}},
-		"slow":     {Event{At: 5 * ms, Do: DoSlow, Node: 2, Args: fault.By(ms), For: ms}, []string{"5ms slow 2 by 1ms", "6ms slow 2"}},
+		"slow":     {Event{At: 5 * ms, Do: DoSlow, Node: 2, Args: fault.SlowBy(ms), For: ms}, []string{"5ms slow 2 by 1ms", "6ms slow 2"}},
 		"groups": {Event{At: 5 * ms, Do: DoCut, Groups: [][]uint32{{1, 2}, {3}}, For: ms},
 			[]string{"5ms cut 1 2|3", "6ms heal 1 2|3"}},
 		"links":  {Event{At: 5 * ms, Do: DoCut, Links: [][2]uint32{{1, 2}}}, []string{"5ms cut 1>2"}},
@@ -53,9 +53,9 @@ func TestPlannedFaults(t *testing.T) {
 		"deaf":    {Event{At: ms, Do: DoCut, Shape: "deaf", Node: 3}, []string{"1ms cut 1>3 2>3 4>3 5>3"}},
 		"mute":    {Event{At: ms, Do: DoCut, Shape: "mute", Node: 3}, []string{"1ms cut 3>1 3>2 3>4 3>5"}},
 		"isolate": {Event{At: ms, Do: DoCut, Shape: "isolate", Nodes: []algo.ID{2, 3}}, []string{"1ms cut 2|3"}},
-		"flaky": {Event{At: ms, Do: DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Args{"loss": loss}, For: 4 * ms},
+		"flaky": {Event{At: ms, Do: DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Lossy(loss), For: 4 * ms},
 			[]string{"1ms flaky until 5ms: 1>2 loss 0.5", "5ms flaky"}},
-		"flaky, all of one": {Event{At: ms, Do: DoFlaky, Node: 5, Args: fault.Args{"loss": loss}}, []string{"1ms flaky until 0s: " +
+		"flaky, all of one": {Event{At: ms, Do: DoFlaky, Node: 5, Args: fault.Lossy(loss)}, []string{"1ms flaky until 0s: " +
 			"1>5 5>1 2>5 5>2 3>5 5>3 4>5 5>4 loss 0.5"}},
 		"a host": {Event{At: 5 * ms, Do: DoCrash, Host: "lab", Nodes: []algo.ID{2, 3}}, []string{"5ms crash 2", "5ms crash 3"}},
 		"a host cut off": {Event{At: ms, Do: DoCut, Shape: "isolate", Host: "lab", Nodes: []algo.ID{2, 3}, For: ms},
@@ -66,7 +66,7 @@ func TestPlannedFaults(t *testing.T) {
 			[]string{"1ms cut 2>1 3>1 2>4 3>4 2>5 3>5"}},
 		"a host between halves": {Event{At: ms, Do: DoCut, Shape: "bridge", Host: "lab", Nodes: []algo.ID{2, 3}},
 			[]string{"1ms cut 1>4 4>1 1>5 5>1"}},
-		"a flaky host": {Event{At: ms, Do: DoFlaky, Host: "lab", Nodes: []algo.ID{1, 2, 3, 4}, Args: fault.Args{"loss": loss}},
+		"a flaky host": {Event{At: ms, Do: DoFlaky, Host: "lab", Nodes: []algo.ID{1, 2, 3, 4}, Args: fault.Lossy(loss)},
 			[]string{"1ms flaky until 0s: 5>1 1>5 5>2 2>5 5>3 3>5 5>4 4>5 loss 0.5"}},
 		"whoever leads":   {Event{At: 5 * ms, Do: DoCrash, Who: "leader"}, []string{"5ms strike"}},
 		"again and again": {Event{Every: 5 * ms, Do: DoCrash, Node: 2}, []string{"5ms strike"}},
@@ -76,7 +76,7 @@ func TestPlannedFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Plot: &Churn{Duration: time.Hour}},
 				func(p *Plan) { p.Faults.Events = []Event{test.event} }))
 			got := slices.DeleteFunc(d.Timeline(), func(i Instruction) bool { return i.Finish() })
 			same(t, "timeline", toldFaults(got), append([]string{}, test.want...))
@@ -128,7 +128,7 @@ func TestStrikes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewCoordinator(mustSetup(t, test.id, 5, Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
+			d := NewCoordinator(mustSetup(t, test.id, 5, Scenario{Plot: &Churn{Duration: time.Hour}}, func(p *Plan) {
 				p.Faults.Events = []Event{test.event}
 				p.Faults.Events[0].At = 7 * ms
 				p.Leader = 5
@@ -166,7 +166,7 @@ func TestChosenAtRandom(t *testing.T) {
 		for seed := range uint64(100) {
 			test.event.Every = ms
 			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5,
-				Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
+				Scenario{Plot: &Churn{Duration: time.Hour}}, func(p *Plan) {
 					p.Faults.Events = []Event{test.event}
 					p.Seed, p.Leader = seed, 5
 				}))
@@ -226,7 +226,7 @@ func TestTriggers(t *testing.T) {
 			t.Parallel()
 			test.event.Do, test.event.Who = DoCrash, "leader"
 			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5,
-				Scenario{Kind: Churn, Duration: time.Hour}, func(p *Plan) {
+				Scenario{Plot: &Churn{Duration: time.Hour}}, func(p *Plan) {
 					p.Faults.Events = []Event{test.event}
 					p.Leader = 5
 				}))
@@ -246,7 +246,7 @@ func TestBreakdowns(t *testing.T) {
 	t.Parallel()
 	const n, horizon = 5, 1000 * time.Second
 	for _, most := range []int{0, 1, 4} {
-		d := NewCoordinator(mustSetup(t, "election/test-puppet", n, Scenario{Kind: Churn, Duration: horizon},
+		d := NewCoordinator(mustSetup(t, "election/test-puppet", n, Scenario{Plot: &Churn{Duration: horizon}},
 			func(p *Plan) {
 				p.Faults = Faults{CrashRate: 0.5, Downtime: link.Constant(400 * ms), MaxDown: most}
 			}))
@@ -291,13 +291,14 @@ func TestScenarioFaults(t *testing.T) {
 	}
 	atOnce := func(t *testing.T, s Scenario, change func(*Plan)) *Coordinator {
 		setup := mustSetup(t, "election/test-puppet", 2, s, change)
-		setup.Scenario.Settle = 0
+		setup.Scenario.Set("settle", 0)
+		setup.settle = 0
 		return NewCoordinator(setup)
 	}
 	leads := func(p *Plan) { p.Leader = 2 }
 	t.Run("leader-restart", func(t *testing.T) {
 		t.Parallel()
-		d := atOnce(t, Scenario{Kind: LeaderReturn}, func(p *Plan) {
+		d := atOnce(t, Scenario{Plot: &LeaderRestart{}}, func(p *Plan) {
 			p.Leader, p.Crashed = 1, []algo.ID{2}
 		})
 		timeline := d.Timeline()
@@ -314,7 +315,7 @@ func TestScenarioFaults(t *testing.T) {
 	})
 	t.Run("churn, restless", func(t *testing.T) {
 		t.Parallel()
-		s := Scenario{Kind: Churn, Duration: 20 * ms}
+		s := Scenario{Plot: &Churn{Duration: 20 * ms}}
 		d := NewCoordinator(mustSetup(t, "election/test-restless", 2, s, func(p *Plan) { p.Leader = 2 }))
 		same(t, "timeline", told(d.Timeline()), []string{"20ms finish"})
 		for _, p := range []uint32{1, 2} {
@@ -324,7 +325,7 @@ func TestScenarioFaults(t *testing.T) {
 	})
 	t.Run("partition", func(t *testing.T) {
 		t.Parallel()
-		d := atOnce(t, Scenario{Kind: Partition, Shape: "halves", Duration: 20 * ms}, leads)
+		d := atOnce(t, Scenario{Plot: &Partition{Shape: "halves", Duration: 20 * ms}}, leads)
 		same(t, "timeline", told(d.Timeline()), []string{"0s cut", "20ms heal"})
 		same(t, "meanwhile", told(d.Quiet(5*ms, 0, false)), []string{"20ms alarm"})
 		d.Observe(&trace.Record{Type: trace.Heal, At: 20 * ms})
@@ -332,7 +333,7 @@ func TestScenarioFaults(t *testing.T) {
 	})
 	t.Run("leader-crash, twice", func(t *testing.T) {
 		t.Parallel()
-		d := atOnce(t, Scenario{Kind: LeaderCrash, Elections: 2}, leads)
+		d := atOnce(t, Scenario{Plot: &LeaderCrash{Elections: 2}}, leads)
 		timeline := d.Timeline()
 		same(t, "timeline", told(timeline), []string{"0s strike"})
 		same(t, "strike", told(d.Strike(0, timeline[0])), []string{"0s crash 2"})
@@ -357,7 +358,7 @@ func TestScenarioFaults(t *testing.T) {
 
 func TestOmissions(t *testing.T) {
 	t.Parallel()
-	s := mustSetup(t, "mutex/test-token", 3, Scenario{Kind: Burst}, func(p *Plan) {
+	s := mustSetup(t, "mutex/test-token", 3, Scenario{Plot: &Burst{}}, func(p *Plan) {
 		p.Faults.Events = []Event{
 			{Do: DoDrop, Kind: "NOTE"}, {Do: DoDrop, Kind: "NOTE", Node: 2, Count: 3, Times: 2, At: 5 * ms},
 		}

@@ -25,7 +25,7 @@ func TestForeseen(t *testing.T) {
 		"from on":        {Event{At: 45 * ms, Every: 10 * ms, Do: DoCut, Shape: "halves"}, 6},
 		"so often":       {Event{Every: 10 * ms, Times: 3, Do: DoHeal}, 3},
 		"drawn anew":     {Event{Every: 10 * ms, Do: DoCut, Shape: "random", For: ms}, 2 * 10},
-		"flaky":          {Event{Every: 20 * ms, Do: DoFlaky, Args: fault.Args{"loss": loss}, For: ms}, 2 * 5},
+		"flaky":          {Event{Every: 20 * ms, Do: DoFlaky, Args: fault.Lossy(loss), For: ms}, 2 * 5},
 		"at a rate":      {Event{Rate: 200, Do: DoCut, Groups: [][]uint32{{1}}, For: ms}, -1},
 		"once":           {Event{At: 10 * ms, Do: DoCut, Groups: [][]uint32{{1}}}, 0},
 		"around leaders": {Event{Every: 10 * ms, Do: DoCut, Shape: "isolate"}, 0},
@@ -34,7 +34,7 @@ func TestForeseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Kind: Churn, Duration: time.Hour},
+			d := NewCoordinator(mustSetup(t, "election/test-puppet", 5, Scenario{Plot: &Churn{Duration: time.Hour}},
 				func(p *Plan) {
 					p.Faults.Events, p.TimeLimit = []Event{test.event}, 100*ms
 				}))
@@ -80,7 +80,7 @@ func TestRandomVictims(t *testing.T) {
 			t.Parallel()
 			hit := false
 			for seed := range uint64(50) {
-				d := NewCoordinator(mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Churn, Duration: time.Hour},
+				d := NewCoordinator(mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Churn{Duration: time.Hour}},
 					func(p *Plan) {
 						p.Faults.Events = []Event{{Every: ms, Do: DoPause, Who: "random"}}
 						p.Seed = seed

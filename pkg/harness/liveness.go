@@ -74,7 +74,7 @@ func (p *Plan) unconnected(s *algo.Spec, cause string) []string {
 
 // ends is when the trial ends at the latest, as far as the scenario says so; 0: it does not.
 func (p *Plan) ends() time.Duration {
-	return p.Scenario.Ends()
+	return p.Scenario.Does().Ends()
 }
 
 // cuts is what is cut at fixed instants, and the instants at which that changes.
@@ -92,7 +92,7 @@ func (p *Plan) cuts() (c link.Cuts, instants []time.Duration) {
 	for e := range p.Timeline() {
 		cut(e)
 	}
-	for _, e := range p.Scenario.Declared().foreseen(p, p.Scenario.Settle) {
+	for _, e := range p.Scenario.Does().Happens(p, p.Scenario.Settle()) {
 		cut(&e)
 	}
 	slices.Sort(instants)

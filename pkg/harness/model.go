@@ -98,21 +98,18 @@ func (p *Plan) hazards() (h hazards) {
 			*at = cause
 		}
 	}
-	s := &p.Scenario
 	note(fault.Loss, "network.loss "+decimal(p.Network.Loss), p.Network.Loss > 0)
 	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
 	note(fault.Loss, "network.links", p.Network.Loses())
-	k := s.Declared()
+	does := p.Scenario.Does()
 	d, _ := p.Network.Bound()
-	for _, e := range k.foreseen(p, s.Settle) {
+	for _, e := range does.Happens(p, p.Scenario.Settle()) {
 		for a := range e.Broken(d).Each() {
-			note(a, "scenario "+k.Name, true)
+			note(a, "scenario "+p.Scenario.Kind(), true)
 		}
 	}
-	if k.Returns != nil {
-		cause := k.Returns(p)
-		note(fault.Recovery, cause, cause != "")
-	}
+	cause := does.Returns()
+	note(fault.Recovery, cause, cause != "")
 	if down := &p.Faults.Downtime; p.Faults.CrashRate > 0 && down.Law != nil {
 		note(fault.Recovery, "faults.downtime "+down.Literal(), true)
 	}
@@ -126,14 +123,14 @@ func (p *Plan) hazards() (h hazards) {
 			}
 		}
 	}
-	each("scenario", s.Events)
+	each("scenario", does.Lines())
 	each("faults", p.Faults.Events)
 	return h
 }
 
 // lost says whether q may crash and never come back.
 func (p *Plan) lost(q algo.ID) bool {
-	all := slices.Concat(p.Scenario.Events, p.Faults.Events)
+	all := slices.Concat(p.Scenario.Does().Lines(), p.Faults.Events)
 	back := func(from time.Duration) bool { // after all crashes from then on that are for ever
 		return slices.ContainsFunc(all, func(e Event) bool {
 			return e.Do == fault.Restart && e.At >= from && (e.Node == q || slices.Contains(e.Nodes, q) ||

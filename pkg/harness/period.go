@@ -61,7 +61,7 @@ func (p *Plan) followers() time.Duration {
 // them, whenever the leader's timer began. Where nothing is repeated it is one span, as
 // long as the settling.
 func (p *Plan) spread() (each time.Duration, times int) {
-	settle, period := p.Scenario.Settle, p.Period().Length
+	settle, period := p.Scenario.Settle(), p.Period().Length
 	if period == 0 {
 		return settle, 1
 	}
@@ -71,21 +71,21 @@ func (p *Plan) spread() (each time.Duration, times int) {
 // latest is the end of that span, and middle what its instants are on average.
 func (p *Plan) latest() time.Duration {
 	each, times := p.spread()
-	return p.Scenario.Settle + time.Duration(times)*each
+	return p.Scenario.Settle() + time.Duration(times)*each
 }
 
-func (p *Plan) middle() time.Duration { return (p.Scenario.Settle + p.latest()) / 2 }
+func (p *Plan) middle() time.Duration { return (p.Scenario.Settle() + p.latest()) / 2 }
 
 // checkSettle refuses a settling in which a leader may not have done twice what it repeats.
 // Where a scenario has none, nothing happens to a leader at an instant that it draws.
 func checkSettle(p *Plan, wrong Wrong) {
-	period := p.Period()
-	if least := 2 * period.Length; p.Scenario.Settle > 0 && p.Scenario.Settle < least {
+	settle, period := p.Scenario.Settle(), p.Period()
+	if least := 2 * period.Length; settle > 0 && settle < least {
 		wrong("scenario.settle", "%v is shorter than two periods of %v (%s), so that the leader would not "+
-			"be at a random phase of what it repeats; write at least %v, or leave it out", p.Scenario.Settle,
+			"be at a random phase of what it repeats; write at least %v, or leave it out", settle,
 			period.Length, period.Of, least)
-	} else if least = p.followers(); p.Scenario.Settle > 0 && p.Scenario.Settle < least {
+	} else if least = p.followers(); settle > 0 && settle < least {
 		wrong("scenario.settle", "%v is too short for the timers of the followers of %s to be at random "+
-			"phases; write at least %v, or leave it out", p.Scenario.Settle, p.Algorithm, least)
+			"phases; write at least %v, or leave it out", settle, p.Algorithm, least)
 	}
 }

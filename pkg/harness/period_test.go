@@ -34,17 +34,17 @@ func TestPeriod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := mustSetup(t, "election/test-"+test.id, 3, Scenario{Kind: LeaderCrash, Settle: test.settle},
+			s := mustSetup(t, "election/test-"+test.id, 3, Scenario{Plot: &LeaderCrash{Settle: test.settle}},
 				func(p *Plan) {
 					p.Detector, p.Leader = test.detector, 3
 					if test.beat > 0 {
 						p.Params = map[string]any{"beat": test.beat}
 					}
 				})
-			if each, times := s.spread(); s.Scenario.Settle != test.settles || each != test.each ||
+			if each, times := s.spread(); s.settle != test.settles || each != test.each ||
 				times != test.times || s.Period().Of != test.of {
 				t.Errorf("settles %v and then %d of %v (%q), want %v and then %d of %v (%q)",
-					s.Scenario.Settle, times, each, s.Period().Of, test.settles, test.times, test.each, test.of)
+					s.settle, times, each, s.Period().Of, test.settles, test.times, test.each, test.of)
 			}
 			var halves [2]int
 			for seed := range uint64(400) {
@@ -68,7 +68,7 @@ func TestPeriod_SameLuck(t *testing.T) {
 	for seed := range uint64(20) {
 		var phases []string
 		for _, settle := range []time.Duration{80 * ms, 120 * ms, 4000 * ms} {
-			s := mustSetup(t, "election/test-restless", 3, Scenario{Kind: LeaderCrash, Settle: settle},
+			s := mustSetup(t, "election/test-restless", 3, Scenario{Plot: &LeaderCrash{Settle: settle}},
 				func(p *Plan) {
 					p.Leader, p.Seed, p.Params = 3, seed, map[string]any{"beat": 40 * ms}
 				})

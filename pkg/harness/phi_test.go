@@ -52,7 +52,7 @@ func TestPatience(t *testing.T) {
 func TestPhiSuspects(t *testing.T) {
 	t.Parallel()
 	noticed := func(threshold float64) time.Duration {
-		w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, accrual(threshold)))
+		w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}}, accrual(threshold)))
 		w.at(333*ms, func() { w.crash(3) })
 		w.start()
 		w.run(time.Second)
@@ -76,7 +76,7 @@ func TestPhiSuspects(t *testing.T) {
 // TestPhiForgives: a suspected process that is heard of again is trusted again.
 func TestPhiForgives(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Kind: Script}, func(p *Plan) {
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Plot: &Script{}}, func(p *Plan) {
 		accrual(8)(p)
 		p.Leader = 2
 	}))
@@ -91,7 +91,7 @@ func TestPhiForgives(t *testing.T) {
 // TestLeaderOnly: the leader alone sends, and is watched by those that name it.
 func TestLeaderOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, func(p *Plan) {
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}}, func(p *Plan) {
 		heartbeat(10*ms, 35*ms)(p)
 		p.Detector.beats().LeaderOnly = true
 	}))

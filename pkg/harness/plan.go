@@ -52,43 +52,21 @@ type Plan struct {
 	Descending bool `json:"descending,omitempty"`
 }
 
-// A Scenario is what happens in a trial and when it is over.
-type Scenario struct {
-	Kind       string        `json:"kind"`
-	Initiators int           `json:"initiators,omitempty"` // cold-start, burst: how many; 0: all
-	Settle     time.Duration `json:"settle,omitempty"`     // before the crash, restart or cut; 0: LeastSettle
-	Elections  int           `json:"elections,omitempty"`  // leader-crash: how many in a row; 0: one
-	Shape      string        `json:"shape,omitempty"`      // partition: one of Shapes
-	Duration   time.Duration `json:"duration,omitempty"`   // no request after it; of partition, churn
-	Requests   int           `json:"requests,omitempty"`   // entries in all; 0: no bound
-	Think      link.Latency  `json:"think"`                // closed: from release to the next request
-	Hold       link.Latency  `json:"hold"`                 // in the critical section
-	Rate       float64       `json:"rate,omitempty"`       // open: requests per second in all
-	From       float64       `json:"from,omitempty"`       // ramp: requests per second of the first step
-	To         float64       `json:"to,omitempty"`         // and of the last
-	Steps      int           `json:"steps,omitempty"`      // of a ramp, at least 2
-	Warmup     int           `json:"warmup,omitempty"`     // entries that are not measured
-	Requesters string        `json:"requesters,omitempty"` // sequential: uniform or in-turn
-	// Sessions is how many there are where requests name one; 0: two. SessionChoice says which:
-	// by-id, that of its process, dealt out by ID, or random.
-	Sessions      int           `json:"sessions,omitempty"`
-	SessionChoice string        `json:"session_choice,omitempty"`
-	Until         time.Duration `json:"until,omitempty"`  // script: the end, if it does not fall quiet
-	Events        []Event       `json:"events,omitempty"` // script
-	Expect        []Expect      `json:"expect,omitempty"` // script
-}
-
 // A Setup is a plan with all that follows from it worked out.
 type Setup struct {
 	Plan
-	Alg      *algo.Algorithm
-	Graph    *algo.Graph
-	Params   algo.Params
-	Latency  time.Duration // d: the largest latency to reckon with
-	Virtual  bool          // simulated: instants are exact
-	scenario *ScenarioKind
-	lastAt   time.Duration // of open load: the last arrival, and whose it is
-	lastBy   algo.ID
+	Alg     *algo.Algorithm
+	Graph   *algo.Graph
+	Params  algo.Params
+	Latency time.Duration // d: the largest latency to reckon with
+	Virtual bool          // simulated: instants are exact
+	plot    Plot          // of the Scenario, as are:
+	load    *load
+	lasts   time.Duration
+	settle  time.Duration
+	entries entries
+	lastAt  time.Duration // of open load: the last arrival, and whose it is
+	lastBy  algo.ID
 	// Watch, if not nil, sees every event that a process has handled, and what it
 	// asked for.
 	Watch func(now time.Duration, m *Process, ev algo.Event, asked []algo.Effect)
@@ -103,19 +81,17 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	scenario, err := p.Scenario.declared()
-	if err != nil {
-		return nil, err
-	}
 	graph, err := algo.Build(p.Shape, p.Nodes, Derive(p.Seed, "topology"))
 	if err != nil {
 		return nil, err
 	}
-	s := &Setup{Plan: *p, scenario: scenario, Alg: alg, Graph: graph,
-		Params: algo.Params(p.Params)}
-	if s.Scenario.Settle == 0 && slices.Contains(scenario.Keys, "settle") {
-		s.Scenario.Settle = s.LeastSettle()
+	s := &Setup{Plan: *p, Alg: alg, Graph: graph, Params: algo.Params(p.Params)}
+	if at := s.Scenario.Does().Settling(); at != nil && *at == 0 {
+		s.Scenario.Set("settle", s.LeastSettle())
 	}
+	s.plot = s.Scenario.Does()
+	s.load, s.lasts, s.entries = s.plot.load(), s.plot.Lasts(), s.plot.entries()
+	s.settle = s.Scenario.Settle()
 	s.Latency, _ = p.Network.Bound()
 	s.Network.Seed = Derive(p.Seed, "network")
 	s.lastAt, s.lastBy = s.lastArrival()
@@ -123,13 +99,13 @@ func (p *Plan) Setup() (*Setup, error) {
 }
 
 // Known is what the defaults of parameters may look at.
-func (p *Plan) Known() algo.Network { return Known(p.Nodes, &p.Network, &p.Scenario.Hold) }
+func (p *Plan) Known() algo.Network { return Known(p.Nodes, &p.Network, p.Scenario.Hold()) }
 
 // Known is what the defaults of parameters may look at. An election has no hold.
 func Known(nodes int, network interface{ Bound() (time.Duration, bool) }, hold *link.Latency) algo.Network {
 	net := algo.Network{Nodes: nodes}
 	net.Latency, net.Bounded = network.Bound()
-	if hold.Law != nil {
+	if hold != nil && hold.Law != nil {
 		net.Hold, _ = hold.Bound()
 	}
 	return net

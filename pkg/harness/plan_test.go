@@ -73,12 +73,12 @@ func TestPlanTravelsAsJSON(t *testing.T) {
 				Weights: []algo.Weight{3, 1<<32 - 1}, Weighing: "random"},
 			Network:  link.Network{Latency: link.Uniform(1, 2), Loss: 0.1, Duplication: 0.2, Unordered: true},
 			Detector: HeartbeatDetector(3, 4),
-			Scenario: Scenario{Kind: Script, Hold: link.Constant(5), Think: link.Constant(6), Until: 7,
-				Rate: 0.25, Events: []Event{
+			Scenario: Scenario{Plot: &Script{Hold: link.Constant(5), Until: 7,
+				Descending: true, Events: []Event{
 					{At: 1, Do: "cut", Groups: [][]uint32{{1}, {2, 3}}},
 					{After: "quiet", Do: "suspect", Node: 1, Of: 2, Target: 3}},
-				Expect: []Expect{Exactly("sent", sent), Each("sent_by_kind", map[string]int64{"A": 1}),
-					{Name: "cs_order", List: []int64{1, 2}}, {Name: "sent_within", From: 1, To: 2}}},
+			}, Expect: []Expect{Exactly("sent", sent), Each("sent_by_kind", map[string]int64{"A": 1}),
+				{Name: "cs_order", List: []int64{1, 2}}, {Name: "sent_within", From: 1, To: 2}}},
 			Leader: 1, Holder: 2, Crashed: []algo.ID{3}, Faults: Faults{CrashRate: 0.5},
 			Seed:      rapid.Uint64Range(0, 1<<53-1).Draw(t, "seed"),
 			TimeLimit: time.Hour, InModel: true, OutOfModel: []string{"why"}, Descending: true,
@@ -175,7 +175,7 @@ func TestDerive(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	s := mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, func(p *Plan) {
+	s := mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}}, func(p *Plan) {
 		p.Leader = 3
 	})
 	first := s.Config(2, 0, nil)
@@ -217,7 +217,7 @@ func TestConfig_Connected(t *testing.T) {
 		{algo.Shape{Kind: "bidirectional-ring"}, 1, 1, nil},
 		{algo.Shape{Kind: "grid"}, 4, 1, []algo.ID{2, 3}},
 	} {
-		s := mustSetup(t, "election/test-puppet", c.n, Scenario{Kind: Script}, func(p *Plan) {
+		s := mustSetup(t, "election/test-puppet", c.n, Scenario{Plot: &Script{}}, func(p *Plan) {
 			p.Shape = c.shape
 		})
 		before := slices.Clone(s.Graph.Neighbors(c.id))
@@ -236,7 +236,7 @@ func TestConfig_Connected(t *testing.T) {
 // TestConfig_Weighted: whoever needs weights gets to know those of its own links, and nobody else does.
 func TestConfig_Weighted(t *testing.T) {
 	t.Parallel()
-	s := mustSetup(t, "election/test-puppet", 3, Scenario{Kind: Script}, func(p *Plan) {
+	s := mustSetup(t, "election/test-puppet", 3, Scenario{Plot: &Script{}}, func(p *Plan) {
 		p.Shape = algo.Shape{Kind: "tree", Tree: "path", Weights: []algo.Weight{7, 5}}
 	})
 	for needs, want := range map[algo.Topology][]algo.Weight{algo.Connected: nil, algo.Weighted: {7, 5}} {

@@ -83,7 +83,7 @@ func (a Alarm) planned() bool {
 // Fixed says whether the instant of the alarm does not move with the event that asks
 // for it: an arrival of open load, a crash and its notice, the phase of heartbeats.
 func (a Alarm) Fixed(s *Setup) bool {
-	return a.Slot == slotRequest && s.scenario.Rate != nil ||
+	return a.Slot == slotRequest && s.load != nil && s.load.open ||
 		a.Slot >= slotBeat && a.Slot <= slotRestore
 }
 

@@ -103,7 +103,7 @@ func TestTimers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Kind: Script}, nil))
+			w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Plot: &Script{}}, nil))
 			p := w.puppet(1)
 			p.on = func(env algo.Env, what string, _ algo.ID) { test.on(env, what) }
 			w.puppet(2).on = func(env algo.Env, _ string, _ algo.ID) { env.Send(1, Note{"x"}) }
@@ -123,7 +123,7 @@ func TestTimers(t *testing.T) {
 // event, not handed to the network, not counted.
 func TestSelfSend(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Kind: Script}, nil))
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Plot: &Script{}}, nil))
 	p := w.puppet(1)
 	p.on = func(env algo.Env, what string, _ algo.ID) {
 		if what == "elect" {
@@ -143,7 +143,7 @@ func TestSelfSend(t *testing.T) {
 // nothing to the causal depth; a message is one deeper than what its sender knew.
 func TestPlanesAndDepth(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Kind: Script}, nil))
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Plot: &Script{}}, nil))
 	w.puppet(1).on = func(env algo.Env, what string, _ algo.ID) {
 		env.Send(2, Hint{})
 		if what != "note c" {
@@ -174,7 +174,7 @@ func TestPlanesAndDepth(t *testing.T) {
 // plugin, named as such.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Kind: Script}, nil))
+	w := newWorld(t, mustSetup(t, "election/test-puppet", 2, Scenario{Plot: &Script{}}, nil))
 	w.puppet(1).on = func(env algo.Env, _ string, _ algo.ID) { env.Send(2, Secret{}) }
 	defer func() {
 		text := fmt.Sprint(recover())
@@ -204,11 +204,13 @@ func TestQuota(t *testing.T) {
 		"fewer than nodes":   {4, 2, []int{1, 1, 0, 0}},
 		"one process":        {1, 5, []int{5}},
 	} {
-		for _, kind := range []string{Closed, Open} {
+		for kind, plot := range map[string]Plot{
+			"closed": &Closed{Requests: test.requests}, "open": &Open{Requests: test.requests, Rate: 100},
+		} {
 			t.Run(kind+": "+name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, mustSetup(t, "mutex/test-lock", test.nodes,
-					Scenario{Kind: kind, Requests: test.requests, Rate: 100}, nil))
+					Scenario{Plot: plot}, nil))
 				w.start()
 				w.run(time.Hour)
 				got, made := make([]int, test.nodes), 0
@@ -224,7 +226,7 @@ func TestQuota(t *testing.T) {
 				for _, n := range got {
 					entries += n
 				}
-				if kind == Closed && !slices.Equal(got, test.want) || made != test.requests || entries != made {
+				if kind == "closed" && !slices.Equal(got, test.want) || made != test.requests || entries != made {
 					t.Errorf("%d requests, entries %v; want %d, %v", made, got, test.requests, test.want)
 				}
 				done := slices.Sorted(slices.Values(w.done))
@@ -240,7 +242,7 @@ func TestQuota(t *testing.T) {
 func TestClosedLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mustSetup(t, "mutex/test-lock", 1,
-		Scenario{Kind: Closed, Requests: 3, Think: link.Constant(5 * ms), Hold: link.Constant(2 * ms)},
+		Scenario{Plot: &Closed{Requests: 3, Think: link.Constant(5 * ms), Hold: link.Constant(2 * ms)}},
 		nil))
 	w.start()
 	w.run(time.Second)
@@ -253,8 +255,8 @@ func TestClosedLoop(t *testing.T) {
 // were asked for come to their end.
 func TestClosedDuration(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "mutex/test-lock", 2, Scenario{Kind: Closed, Duration: 12 * ms,
-		Think: link.Constant(5 * ms), Hold: link.Constant(2 * ms)}, nil))
+	w := newWorld(t, mustSetup(t, "mutex/test-lock", 2, Scenario{Plot: &Closed{Duration: 12 * ms,
+		Think: link.Constant(5 * ms), Hold: link.Constant(2 * ms)}}, nil))
 	w.start()
 	w.run(time.Second)
 	same(t, "releases", w.notes(trace.Released),
@@ -269,7 +271,7 @@ func TestClosedDuration(t *testing.T) {
 func TestQueueing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mustSetup(t, "mutex/test-lock", 1,
-		Scenario{Kind: Script, Hold: link.Constant(10 * ms)}, nil))
+		Scenario{Plot: &Script{Hold: link.Constant(10 * ms)}}, nil))
 	p := w.puppet(1)
 	p.on = func(env algo.Env, what string, _ algo.ID) {
 		switch what {
@@ -303,8 +305,8 @@ func TestQueueing(t *testing.T) {
 func TestOpenIsPoisson(t *testing.T) {
 	t.Parallel()
 	const nodes, rate, seconds = 20, 1000.0, 10
-	w := newWorld(t, mustSetup(t, "mutex/test-lock", nodes, Scenario{Kind: Open, Rate: rate,
-		Duration: seconds * time.Second, Hold: link.Constant(0)}, nil))
+	w := newWorld(t, mustSetup(t, "mutex/test-lock", nodes, Scenario{Plot: &Open{Rate: rate,
+		Duration: seconds * time.Second, Hold: link.Constant(0)}}, nil))
 	w.start()
 	w.run(time.Hour)
 	counts, last := make([]float64, nodes), make([]float64, nodes)
@@ -340,8 +342,8 @@ func TestOpenIsPoisson(t *testing.T) {
 // and a process is not done before its last entry is over.
 func TestOpenWaitsFromIntended(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mustSetup(t, "mutex/test-lock", 1, Scenario{Kind: Open, Rate: 1000, Requests: 50,
-		Hold: link.Constant(10 * ms)}, nil))
+	w := newWorld(t, mustSetup(t, "mutex/test-lock", 1, Scenario{Plot: &Open{Rate: 1000, Requests: 50,
+		Hold: link.Constant(10 * ms)}}, nil))
 	w.start()
 	for w.queue.Len() > 0 {
 		if len(w.done) > 0 && w.now > 0 {
@@ -375,7 +377,7 @@ func TestLateAlarms(t *testing.T) {
 	t.Parallel()
 	intended := func(lag time.Duration) (out []uint64) {
 		w := newWorld(t, mustSetup(t, "mutex/test-lock", 2,
-			Scenario{Kind: Open, Rate: 100, Requests: 30}, nil))
+			Scenario{Plot: &Open{Rate: 100, Requests: 30}}, nil))
 		w.lag = lag
 		for _, m := range w.processes {
 			m.Start(lag)
@@ -422,7 +424,7 @@ func TestClasses(t *testing.T) {
 func TestWorkloadIsSharedLuck(t *testing.T) {
 	t.Parallel()
 	arrivals := func(id string) (out []uint64) {
-		w := newWorld(t, mustSetup(t, id, 3, Scenario{Kind: Open, Rate: 100, Requests: 30}, nil))
+		w := newWorld(t, mustSetup(t, id, 3, Scenario{Plot: &Open{Rate: 100, Requests: 30}}, nil))
 		w.start()
 		w.run(time.Hour)
 		for _, r := range w.records {
@@ -442,7 +444,7 @@ func TestWorkloadIsSharedLuck(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	run := func(id string, change func(*Plan)) (seen []algo.Session) {
-		w := newWorld(t, mustSetup(t, id, 4, Scenario{Kind: Script}, change))
+		w := newWorld(t, mustSetup(t, id, 4, Scenario{Plot: &Script{}}, change))
 		for _, q := range w.setup.Graph.Peers() {
 			w.puppet(q).on = func(env algo.Env, what string, _ algo.ID) {
 				if what == "request" {
@@ -452,7 +454,7 @@ func TestSessions(t *testing.T) {
 		}
 		w.start()
 		for _, q := range w.setup.Graph.Peers() {
-			for _, args := range []fault.Args{nil, {"session": 9}} { // the second is queued
+			for _, args := range []fault.Args{{}, {Own: &fault.Requesting{Session: 9}}} { // the second is queued
 				w.at(0, func() { w.processes[q-1].Obey(0, &Instruction{Do: DoRequest, Node: q, Args: args}) })
 			}
 		}
@@ -479,7 +481,7 @@ func TestSessions(t *testing.T) {
 		want   []algo.Session
 	}{
 		"by ID": {func(p *Plan) { p.Params = none }, []algo.Session{1, 9, 2, 9, 1, 9, 2, 9}},
-		"three": {func(p *Plan) { p.Params, p.Scenario.Sessions = none, 3 },
+		"three": {func(p *Plan) { p.Params = none; p.Scenario.Set("sessions", 3) },
 			[]algo.Session{1, 9, 2, 9, 3, 9, 1, 9}},
 		"always": {func(p *Plan) {
 			p.Params = algo.Params{"session": []any{int64(5), int64(0), int64(5), int64(7)}}
@@ -490,7 +492,7 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	seen := map[algo.Session]int{}
-	s := mustSetup(t, "mutex/test-group", 4, Scenario{Kind: Script, Sessions: 3, SessionChoice: Random},
+	s := mustSetup(t, "mutex/test-group", 4, Scenario{Plot: &Script{Sessions: 3, SessionChoice: Random}},
 		func(p *Plan) { p.Params = none })
 	for k := range uint64(300) {
 		seen[s.Session(2, 0, k)]++

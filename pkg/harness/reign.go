@@ -28,7 +28,7 @@ type Toll struct {
 	Struck int           `json:"struck,omitempty"` // of those: a process led, at last
 	Waited time.Duration `json:"waited,omitempty"` // how long all that struck had waited
 	// Drawn are those of Struck that the scenario drew, which are to happen to a settled
-	// leader; Settled are those whose leader had led for Scenario.Settle without a break.
+	// leader; Settled are those whose leader had led for the settling without a break.
 	Drawn   int `json:"drawn,omitempty"`
 	Settled int `json:"settled,omitempty"`
 }
@@ -136,7 +136,7 @@ func (d *Coordinator) note(f *occasion, now time.Duration, waited bool) {
 	}
 	if f.Led {
 		g.toll.Drawn++
-		if now-g.since >= d.setup.Scenario.Settle {
+		if now-g.since >= d.setup.settle {
 			g.toll.Settled++
 		}
 	}

@@ -17,9 +17,9 @@ func TestByRole(t *testing.T) {
 	none := func(at time.Duration, p uint32) trace.Record { return elected(at, p, 0) }
 	strike := func(at time.Duration, want ...string) step { return step{strike: true, at: at, want: want} }
 	told := func(r trace.Record, want ...string) step { return step{record: r, want: want} }
-	crash, restart := Scenario{Kind: LeaderCrash, Settle: 10 * ms}, Scenario{Kind: LeaderReturn, Settle: 10 * ms}
+	crash, restart := Scenario{Plot: &LeaderCrash{Settle: 10 * ms}}, Scenario{Plot: &LeaderRestart{Settle: 10 * ms}}
 	churn := func(e Event) (Scenario, func(*Plan)) {
-		return Scenario{Kind: Churn, Duration: time.Hour},
+		return Scenario{Plot: &Churn{Duration: time.Hour}},
 			func(p *Plan) { p.Leader, p.Faults.Events = 3, []Event{e} }
 	}
 	leader := func(p *Plan) { p.Leader = 3 }

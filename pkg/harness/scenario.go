@@ -2,24 +2,105 @@ package harness
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
+
+// A Scenario is what happens in a trial and when it is over: one of Scenarios, with its
+// parameters. Without a Plot nothing happens by itself.
+type Scenario struct {
+	Plot   Plot
+	Expect []Expect // what it should lead to
+}
+
+// A Plot is a kind of scenario with the values of its parameters. Most embed Calm, and say what is
+// different in them.
+type Plot interface {
+	param.Kind
+	// Place says who leads and who is down at the start.
+	Place(p *Plan)
+	// Check reports what does not go together.
+	Check(p *Plan, wrong Wrong)
+	// Happens is what it does to processes and links once the leader has settled, which it has at
+	// an instant. That is known from the plan alone.
+	Happens(p *Plan, settled time.Duration) []Event
+	// Lines are those of a script.
+	Lines() []Event
+	// Cause is records of which one comes before anything is to be measured; none: nothing has
+	// to. The first Up of a process is none. Whether a message met a process that was down, real
+	// nodes may learn only in the end.
+	Cause() []trace.Type
+	// Returns is where the experiment says that a process which crashed in the course of the trial
+	// comes back; "": none does, but what Happens.
+	Returns() string
+	// Operations is how many elections or entries there are, about.
+	Operations(p *Plan) int
+	// Takes is how long all takes, about, where an election takes so long.
+	Takes(p *Plan, election time.Duration) time.Duration
+	// Lasts is how long things go wrong, or are requested; 0: it has no such bound.
+	Lasts() time.Duration
+	// Ends is when a trial ends at the latest, whatever goes on then; 0: the scenario does not say.
+	Ends() time.Duration
+	// RateAt is how many requests per second come at an instant, whatever still waits, and MeanRate
+	// how many over all of it; 0: they do not come at a rate.
+	RateAt(at time.Duration) float64
+	MeanRate() float64
+	// Settling is how long a leader has led before something happens to it; nil: nothing does.
+	Settling() *time.Duration
+	// Begin is how many processes begin at once; 0: all.
+	Begin() int
+	// Total is how many requests are made; 0: no bound.
+	Total() int
+	// Unmeasured is how many entries are not measured, at the beginning.
+	Unmeasured() int
+
+	// entries is what is said of requests for the critical section.
+	entries() entries
+	// load is how the application of each process asks by itself; nil: it does not.
+	load() *load
+	// scene makes the coordinator's part.
+	scene() scene
+}
+
+// Calm is the Plot in which nothing happens by itself.
+type Calm struct{}
+
+// The methods of a Plot.
+func (Calm) Params() []param.Param                               { return nil }
+func (Calm) Place(*Plan)                                         {}
+func (Calm) Check(*Plan, Wrong)                                  {}
+func (Calm) Happens(*Plan, time.Duration) []Event                { return nil }
+func (Calm) Lines() []Event                                      { return nil }
+func (Calm) Cause() []trace.Type                                 { return nil }
+func (Calm) Returns() string                                     { return "" }
+func (Calm) Operations(*Plan) int                                { return 1 }
+func (Calm) Takes(_ *Plan, election time.Duration) time.Duration { return election }
+func (Calm) Lasts() time.Duration                                { return 0 }
+func (Calm) Ends() time.Duration                                 { return 0 }
+func (Calm) RateAt(time.Duration) float64                        { return 0 }
+func (Calm) MeanRate() float64                                   { return 0 }
+func (Calm) Settling() *time.Duration                            { return nil }
+func (Calm) Begin() int                                          { return 0 }
+func (Calm) Total() int                                          { return 0 }
+func (Calm) Unmeasured() int                                     { return 0 }
+func (Calm) entries() entries                                    { return entries{} }
+func (Calm) load() *load                                         { return nil }
+func (Calm) scene() scene                                        { return plain{} }
 
 // A ScenarioKind declares one kind of scenario: all that anybody has to know of it.
 type ScenarioKind struct {
 	Name, Doc string
 	Problem   algo.Problem // "": both
-	Keys      []string     // of the scenario block that mean something
 	Example   string       // the blocks of an experiment file that a short run of it needs
+	Plot      Plot         // with zero parameters
 
 	// Rank is its place in lists, among those of its problem: the lower ones first, those of
 	// one rank by name.
@@ -28,23 +109,6 @@ type ScenarioKind struct {
 	// Usual, if any, says whether it is what is run of its problem where no other is named:
 	// where every algorithm survives a crash, or where one does not.
 	Usual func(survived bool) bool
-	// Duration is that of the scenario unless another is given; 0: there is none.
-	Duration time.Duration
-	// Place, if any, says who leads and who is down at the start.
-	Place func(p *Plan)
-	// Check, if any, reports what does not go together.
-	Check func(p *Plan, wrong Wrong)
-	// Events, if any, are what it does to processes and links once the leader has settled,
-	// which it has at an instant. They are known from the plan alone.
-	Events func(p *Plan, settled time.Duration) []Event
-	// Returns, if any, is where the experiment says that a process which crashed in the course
-	// of the trial comes back; "": none does, but by the Events.
-	Returns func(p *Plan) string
-	// Operations is how many elections or entries there are, about. Nil: one.
-	Operations func(p *Plan) int
-	// Takes is how long all takes, about, where an election takes so long. Nil: as long.
-	Takes func(p *Plan, election time.Duration) time.Duration
-
 	// Draws is what begins an election at an instant that the scenario draws; "": nothing does.
 	Draws trace.Origin
 	// Scripted: its events are lines of a script, and so are suspicions.
@@ -54,122 +118,185 @@ type ScenarioKind struct {
 	Lasting bool
 	// OfFaults: it is about what the experiment has go wrong, so that something has to.
 	OfFaults bool
-	// Ends, if any, is when it ends, whatever goes on then; 0: it does not by itself.
-	Ends func(s *Scenario) time.Duration
-	// Rate, if any, is how many requests per second come at an instant, whatever still waits. Where
-	// it changes, what is looked for is the rate beyond which they are not served: no waiting time
-	// of the whole trial means anything.
-	Rate func(s *Scenario, at time.Duration) float64
 	// Steady: operation follows operation under the same conditions, so that in the long run
 	// their times have one distribution.
 	Steady bool
 
-	// Omits: whoever waits asks for nothing else, so that waiting times leave out the
+	// Omits: a process that waits asks for nothing else, so that waiting times leave out the
 	// requests that slowness kept back.
 	Omits bool
 	// Never are the loads of claims that it does not make.
 	Never []string
 
-	// Cause is records of which one comes before anything is to be measured; none: nothing has
-	// to. The first Up of a process is none. Whether a message met a process that was down, real
-	// nodes may learn only in the end.
-	Cause []trace.Type
 	// Measured says whether an election or outage of that origin is what the scenario is about.
 	// Nil: each is.
 	Measured func(o trace.Origin) bool
 	// Table is that of what bench run shows; 0: metric.Brief.
 	Table metric.Tables
-
-	// load is how the application of each process asks by itself; nil: it does not.
-	load *load
-	// scene makes the coordinator's part; nil: loaded where there is a load, else plain.
-	scene func() scene
 }
 
-var scenarios []*ScenarioKind
-
-// RegisterScenario makes k known. It is called by the declarations, before main.
-func RegisterScenario(k ScenarioKind) {
-	scenarios = append(scenarios, &k)
-	slices.SortFunc(scenarios, func(a, b *ScenarioKind) int {
+var scenarios = param.NewRegistry("kind", func(k *ScenarioKind) (string, Plot) { return k.Name, k.Plot },
+	func(a, b *ScenarioKind) int {
 		if a.Problem != b.Problem && (a.Problem == "" || b.Problem == "") {
 			return cmp.Compare(b.Problem, a.Problem) // those of both problems come last
 		}
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Rank, b.Rank),
 			cmp.Compare(a.Name, b.Name))
 	})
-}
+
+// RegisterScenario makes k known. It is called by the declarations, before main.
+func RegisterScenario(k ScenarioKind) { scenarios.Add(k) }
 
 // Scenarios is every kind of scenario, in the order of the documentation.
-func Scenarios() []*ScenarioKind { return scenarios }
+func Scenarios() []*ScenarioKind { return scenarios.All() }
+
+// ScenarioNames are those of all.
+func ScenarioNames() []string { return scenarios.Names() }
 
 // ScenarioOf is the scenario of a name; nil if there is none.
-func ScenarioOf(name string) *ScenarioKind {
-	for _, k := range scenarios {
-		if k.Name == name {
-			return k
-		}
-	}
-	return nil
+func ScenarioOf(name string) *ScenarioKind { return scenarios.Named(name) }
+
+// ScenarioKeys is every parameter of a scenario, each once and in the order of the documentation.
+func ScenarioKeys() []param.Param {
+	keys, _ := scenarios.Keys()
+	return keys
 }
+
+// Keys are the keys of the scenario block that mean something.
+func (k *ScenarioKind) Keys() []string {
+	keys := param.Names(k.Plot.Params())
+	if k.Scripted {
+		keys = append(keys, "expect")
+	}
+	return keys
+}
+
+// Has says whether the scenario has a parameter of that name.
+func (k *ScenarioKind) Has(key string) bool { return param.Find(k.Plot.Params(), key) != nil }
+
+// New is such a scenario, with zero parameters.
+func (k *ScenarioKind) New() Scenario { return Scenario{Plot: param.New(k.Plot)} }
 
 // Measures says whether an election or outage of that origin is what the scenario is about.
 func (k *ScenarioKind) Measures(o trace.Origin) bool { return k.Measured == nil || k.Measured(o) }
 
 // begins says whether r is what comes before anything is to be measured.
-func (k *ScenarioKind) begins(r *trace.Record) bool {
-	return slices.Contains(k.Cause, r.Type) && (r.Type != trace.Up || r.Incarnation > 0)
-}
-
-// foreseen is what it does, were the leader to have settled at an instant.
-func (k *ScenarioKind) foreseen(p *Plan, settled time.Duration) []Event {
-	if k.Events == nil {
-		return nil
+func begins(causes []trace.Type, r *trace.Record) bool {
+	for _, t := range causes {
+		if t == r.Type && (t != trace.Up || r.Incarnation > 0) {
+			return true
+		}
 	}
-	return k.Events(p, settled)
+	return false
 }
 
-// Ends is when a trial ends at the latest, whatever goes on then; 0: the scenario does not say.
-func (s *Scenario) Ends() time.Duration {
-	if k := s.Declared(); k.Ends != nil {
-		return k.Ends(s)
+// MarshalJSON writes the kind, its parameters, and what is expected.
+func (s Scenario) MarshalJSON() ([]byte, error) { return scenarios.Encode(s.Plot, s.expected()) }
+
+// UnmarshalJSON reads them.
+func (s *Scenario) UnmarshalJSON(b []byte) (err error) {
+	s.Plot, err = scenarios.Decode(b, s.expected())
+	return err
+}
+
+func (s *Scenario) expected() param.Param { return param.Param{Name: "expect", At: &s.Expect} }
+
+// Does is the Plot; that in which nothing happens where there is none.
+func (s *Scenario) Does() Plot {
+	if s.Plot == nil {
+		return Calm{}
+	}
+	return s.Plot
+}
+
+// Declared is what is declared of the kind of s; of none, and of one that is not declared, nothing.
+func (s *Scenario) Declared() *ScenarioKind {
+	if k, _ := scenarios.Of(s.Plot); k != nil {
+		return k
+	}
+	return &ScenarioKind{Plot: Calm{}}
+}
+
+// Kind is the name of the scenario; "": none.
+func (s *Scenario) Kind() string { return s.Declared().Name }
+
+// Set gives a parameter another value. Copies of s keep the one that it had.
+func (s *Scenario) Set(name string, v any) { s.Plot = param.With(s.Plot, name, v) }
+
+// Add adds lines to a script.
+func (s *Scenario) Add(lines ...Event) { s.Set("events", slices.Concat(s.Plot.Lines(), lines)) }
+
+// Settle is how long a leader has led before something happens to it.
+func (s *Scenario) Settle() time.Duration {
+	if at := s.Does().Settling(); at != nil {
+		return *at
 	}
 	return 0
 }
 
-// nameless is a scenario in which nothing happens by itself.
-var nameless = ScenarioKind{
-	Ends: func(s *Scenario) time.Duration { return s.Until },
+// Hold is how long a process is in the critical section; nil: the scenario does not say.
+func (s *Scenario) Hold() *link.Latency { return s.Does().entries().hold }
+
+// entries are the parameters of requests and entries, wherever they are.
+type entries struct {
+	hold     *link.Latency // nil: there are none
+	sessions *int
+	choice   *string
 }
+
+// params declares them.
+func (e entries) params() []param.Param {
+	return []param.Param{
+		{Name: "hold", Title: "time in the critical section", Default: "1ms",
+			Doc: "time in the critical section", At: e.hold},
+		{Name: "sessions", Note: "2", Min: 1, Max: algo.MostSessions,
+			Doc: "how many sessions requests name, where an algorithm admits those of one together",
+			At:  e.sessions},
+		{Name: "session_choice", Note: ByID, Choices: []string{ByID, Random},
+			Doc: "which session: that of its process, dealt out by ID, or a random one", At: e.choice},
+	}
+}
+
+// Parameters that several scenarios have.
+func initiators(at *int) param.Param {
+	return param.Param{Name: "initiators", Unit: "processes", Default: "all", Min: 1, Max: 100_000,
+		Choices: []string{"all"}, Doc: "how many processes begin at once: a number, or all", At: at}
+}
+
+func settle(at *time.Duration) param.Param {
+	return param.Param{Name: "settle", Min: time.Duration(0), Max: time.Hour, At: at,
+		Note: "twice the longest period of algorithm and detector, 50ms at least",
+		Doc:  "at least so long before something happens to the leader, at most about twice; 0s: the default"}
+}
+
+func duration(at *time.Duration, preset string) param.Param {
+	return param.Param{Name: "duration", Default: preset, Note: "no bound", Min: time.Millisecond, Max: day,
+		Doc: "of the partition, of the churn, of the ramp; no new request after it", At: at}
+}
+
+func requests(at *int, lasts *time.Duration) param.Param {
+	return param.Param{Name: "requests", Note: "100, unless there is a duration", Min: 1, Max: int(1e9),
+		Doc: "entries in all", At: at, Default: func() any {
+			if *lasts > 0 {
+				return nil
+			}
+			return 100
+		}}
+}
+
+func warmup(at *int) param.Param {
+	return param.Param{Name: "warmup", Default: "0", Min: 0, Max: int(1e9), At: at,
+		Doc: "entries that are not measured"}
+}
+
+func rate(name, title, doc string, at *float64) param.Param {
+	return param.Param{Name: name, Title: title, Note: "none: to be given", Min: 1e-6, Max: 1e6, At: at,
+		Doc: doc}
+}
+
+const day = 24 * time.Hour
 
 func always(bool) bool { return true }
-
-// declared is the kind of s, which may come from elsewhere.
-func (s *Scenario) declared() (*ScenarioKind, error) {
-	return declaration("scenario", s.Kind, &nameless, ScenarioOf)
-}
-
-// Declared is the kind of s, which a Setup has checked.
-func (s *Scenario) Declared() *ScenarioKind { return checked(s.declared()) }
-
-// declaration is that of a name in a plan; "" stands for none.
-func declaration[K any](what, name string, none *K, of func(name string) *K) (*K, error) {
-	if name == "" {
-		return none, nil
-	}
-	if k := of(name); k != nil {
-		return k, nil
-	}
-	return nil, fmt.Errorf("plan: no %s is called %q", what, name)
-}
-
-// checked is a declaration that is there.
-func checked[T any](declared *T, err error) *T {
-	if err != nil {
-		panic(fmt.Errorf("it was not checked: %w", err))
-	}
-	return declared
-}
 
 // A scene is what a scenario does in one trial: the part of the coordinator that
 // differs from kind to kind.
@@ -214,8 +341,8 @@ func (plain) quiet(d *Coordinator, now time.Duration, activity uint64, _ bool) {
 
 // Varies says whether the rate at which requests come, if they come at one, changes.
 func (s *Scenario) Varies() bool {
-	rate := s.Declared().Rate
-	return rate != nil && rate(s, 0) != rate(s, s.Duration)
+	p := s.Does()
+	return p.RateAt(0) != p.RateAt(p.Lasts())
 }
 
 // A load is how the application of each process asks for the critical section by
@@ -228,12 +355,14 @@ type load struct {
 	// last is the instant and the process of the last request of all; nil: it is not
 	// known.
 	last func(s *Setup) (time.Duration, algo.ID)
+	// open: requests come whatever still waits.
+	open bool
 }
 
 // lastArrival is the last request of all, if it is known before the start.
 func (s *Setup) lastArrival() (at time.Duration, by algo.ID) {
-	if l := s.scenario.load; l != nil && l.last != nil && s.Scenario.Requests > 0 {
-		return l.last(s)
+	if s.load != nil && s.load.last != nil {
+		return s.load.last(s)
 	}
 	return math.MaxInt64, math.MaxUint32
 }
@@ -252,7 +381,7 @@ func (loaded) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) {
 // UsualScenario is the scenario of a problem where none is named: one that crashes the leader
 // only if that is survived.
 func UsualScenario(p algo.Problem, survived bool) string {
-	for _, k := range scenarios {
+	for _, k := range scenarios.All() {
 		if k.Problem == p && k.Usual != nil && k.Usual(survived) {
 			return k.Name
 		}
@@ -260,101 +389,77 @@ func UsualScenario(p algo.Problem, survived bool) string {
 	return ""
 }
 
-// leads has the highest process lead at the start.
-func leads(p *Plan) { p.Leader = algo.ID(p.Nodes) }
+// A led Plot begins with the highest process as the leader.
+type led struct{ Calm }
+
+func (led) Place(p *Plan) { p.Leader = algo.ID(p.Nodes) }
 
 // checkLed checks a scenario in which somebody leads at the start and something happens
-// then, at the latest when the settling and its spread have passed: what, in a sentence.
-func checkLed(what string) func(p *Plan, wrong Wrong) {
-	return func(p *Plan, wrong Wrong) {
-		s := &p.Scenario
-		if what != "" && p.Nodes < 2 {
-			wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
-		}
-		checkSettle(p, wrong)
-		latest := p.latest()
-		if latest >= p.TimeLimit {
-			wrong("scenario.settle", "%v: up to %v may pass until %s, which is not before the "+
-				"time_limit %v; raise that", s.Settle, latest, what, p.TimeLimit)
-			return
-		}
-		if crashes := time.Duration(s.Elections); crashes > 1 && crashes*s.Settle >= p.TimeLimit {
-			wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
-				s.Elections, s.Settle, p.TimeLimit)
-		}
-		if end := latest + s.Duration; s.Duration >= p.TimeLimit {
-			wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
-				p.TimeLimit)
-		} else if s.Duration > 0 && end >= p.TimeLimit {
-			wrong("scenario.duration", "%v, perhaps not before %v have passed: that ends at %v, which "+
-				"is not before the time_limit %v; raise that", s.Duration, latest, end, p.TimeLimit)
-		}
+// then, so often, at the latest when the settling and its spread have passed: what, in a sentence.
+func checkLed(p *Plan, wrong Wrong, what string, times int) {
+	settle, lasts := p.Scenario.Settle(), p.Scenario.Does().Lasts()
+	if what != "" && p.Nodes < 2 {
+		wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
+	}
+	checkSettle(p, wrong)
+	latest := p.latest()
+	if latest >= p.TimeLimit {
+		wrong("scenario.settle", "%v: up to %v may pass until %s, which is not before the "+
+			"time_limit %v; raise that", settle, latest, what, p.TimeLimit)
+		return
+	}
+	if times > 1 && time.Duration(times)*settle >= p.TimeLimit {
+		wrong("scenario.elections", "%d, a settle of %v before each: not within the time_limit %v",
+			times, settle, p.TimeLimit)
+	}
+	if end := latest + lasts; lasts >= p.TimeLimit {
+		wrong("scenario.duration", "%v is not below the time_limit %v; raise that", lasts, p.TimeLimit)
+	} else if lasts > 0 && end >= p.TimeLimit {
+		wrong("scenario.duration", "%v, perhaps not before %v have passed: that ends at %v, which "+
+			"is not before the time_limit %v; raise that", lasts, latest, end, p.TimeLimit)
 	}
 }
 
 // checkInitiators checks how many begin together.
 func checkInitiators(p *Plan, wrong Wrong) {
-	if k := p.Scenario.Initiators; k > p.Nodes {
+	if k := p.Scenario.Does().Begin(); k > p.Nodes {
 		wrong("scenario.initiators", "%d of %d nodes; write all", k, p.Nodes)
 	}
 }
 
-// checkLoad checks a load: it must be able to end in time and leave something to
-// measure.
+// checkLoad checks a load: it must be able to end in time and leave something to measure.
 func checkLoad(p *Plan, wrong Wrong) {
-	s := &p.Scenario
-	if s.Requests > 0 && s.Warmup >= s.Requests {
-		wrong("scenario.warmup", "%d of %d requests: nothing is left to measure", s.Warmup, s.Requests)
+	s := p.Scenario.Does()
+	lasts, rate, all, warmup := s.Lasts(), s.MeanRate(), s.Total(), s.Unmeasured()
+	if all > 0 && warmup >= all {
+		wrong("scenario.warmup", "%d of %d requests: nothing is left to measure", warmup, all)
 	}
-	if s.Duration >= p.TimeLimit {
-		wrong("scenario.duration", "%v is not below the time_limit %v; raise that", s.Duration,
-			p.TimeLimit)
+	if lasts >= p.TimeLimit {
+		wrong("scenario.duration", "%v is not below the time_limit %v; raise that", lasts, p.TimeLimit)
 	}
-	if s.Duration > 0 {
+	if lasts > 0 {
 		return
 	}
-	requests := float64(s.Requests)
-	if seconds := requests / s.Rate; s.Rate > 0 && seconds > p.TimeLimit.Seconds() {
+	requests := float64(all)
+	if seconds := requests / rate; rate > 0 && seconds > p.TimeLimit.Seconds() {
 		wrong("scenario.rate", "%v per second: %d requests take %.3gs, beyond the time_limit %v; "+
-			"raise that", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Requests, seconds, p.TimeLimit)
+			"raise that", decimal(rate), all, seconds, p.TimeLimit)
 	}
-	if hold := s.Hold.Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
+	if hold := p.Scenario.Hold().Average(); requests*hold.Seconds() > p.TimeLimit.Seconds() {
 		wrong("scenario.hold", "%v for each of %d requests is %.3gs in all, beyond the time_limit %v; "+
-			"raise that", hold, s.Requests, requests*hold.Seconds(), p.TimeLimit)
+			"raise that", hold, all, requests*hold.Seconds(), p.TimeLimit)
 	}
 }
 
-// cycle is the time between two entries of the whole group, about: bounded by the
-// critical section and its handing over, or by how often they ask.
-func (p *Plan) cycle() time.Duration {
-	d := p.Network.Latency.Average()
-	alone := p.Scenario.Hold.Average() + 2*d
-	return max(alone, (alone+p.Scenario.Think.Average())/time.Duration(p.Nodes))
-}
-
-// inTurn is how long a load takes whose entries follow one upon the other, about.
-func inTurn(p *Plan, _ time.Duration) time.Duration {
-	if p.Scenario.Duration > 0 {
-		return p.Scenario.Duration
-	}
-	return p.count() * p.cycle()
+// cycle is the time between two entries of the whole group, about: bounded by the critical section
+// and its handing over, or by how often they ask, each of them after so long.
+func (p *Plan) cycle(think time.Duration) time.Duration {
+	alone := p.Scenario.Hold().Average() + 2*p.Network.Latency.Average()
+	return max(alone, (alone+think)/time.Duration(p.Nodes))
 }
 
 // count is the operations, as a factor that cannot overflow.
 func (p *Plan) count() time.Duration { return time.Duration(min(p.Operations(), 1e6)) }
 
 // Operations is how many elections or entries a trial has, about.
-func (p *Plan) Operations() int {
-	if k := p.Scenario.Declared(); k.Operations != nil {
-		return k.Operations(p)
-	}
-	return 1
-}
-
-// Takes is how long a trial takes, about, where an election takes so long.
-func (p *Plan) Takes(election time.Duration) time.Duration {
-	if k := p.Scenario.Declared(); k.Takes != nil {
-		return k.Takes(p, election)
-	}
-	return election
-}
+func (p *Plan) Operations() int { return p.Scenario.Does().Operations(p) }

@@ -5,22 +5,31 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// Churn is the name of the scenario in which processes crash and restart for a while.
-const Churn = "churn"
-
 func init() {
 	RegisterScenario(ScenarioKind{
-		Name: Churn, Doc: "processes crash and restart for duration, as the block faults says",
+		Name: "churn", Doc: "processes crash and restart for duration, as the block faults says",
 		Example: "scenario: {kind: churn, duration: 1s}, faults: {crash_rate: 2, downtime: 50ms}",
-		Problem: algo.Election, Keys: []string{"duration"},
+		Problem: algo.Election, Plot: &Churn{},
 		Lasting: true, Steady: true, OfFaults: true, Rank: 1,
 		Measured: trace.Origin.Loss, Table: metric.Lasting,
-		Ends:     func(s *Scenario) time.Duration { return s.Duration },
-		Never:    []string{"best", "light"}, // they are of one election among processes that stay up
-		Duration: 5 * time.Second, Place: leads, Check: checkLed(""),
-		Takes: func(p *Plan, _ time.Duration) time.Duration { return p.Scenario.Duration },
+		Never: []string{"best", "light"}, // they are of one election among processes that stay up
 	})
 }
+
+// Churn is the scenario in which processes crash and restart for a while.
+type Churn struct {
+	led
+	Duration time.Duration
+}
+
+// Params declares the fields.
+func (c *Churn) Params() []param.Param { return []param.Param{duration(&c.Duration, "5s")} }
+
+func (c *Churn) Lasts() time.Duration                     { return c.Duration }
+func (c *Churn) Ends() time.Duration                      { return c.Duration }
+func (c *Churn) Check(p *Plan, wrong Wrong)               { checkLed(p, wrong, "", 1) }
+func (c *Churn) Takes(*Plan, time.Duration) time.Duration { return c.Duration }

@@ -6,37 +6,70 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
-
-// Closed is the name of the scenario in which every process requests again after its entry.
-const Closed = "closed"
 
 func init() {
 	RegisterScenario(ScenarioKind{
-		Name: Closed, Doc: "every process thinks, requests, holds and releases, repeatedly",
+		Name: "closed", Doc: "every process thinks, requests, holds and releases, repeatedly",
 		Example: "scenario: {kind: closed, requests: 20}",
-		Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "think", "hold",
-			"sessions", "session_choice", "warmup"},
-		Usual: always, Omits: true, Steady: true, Check: checkLoad, Takes: inTurn,
-		Operations: func(p *Plan) int {
-			s := &p.Scenario
-			return cmp.Or(s.Requests, int(s.Duration/max(p.cycle(), time.Microsecond))+1)
-		},
-		load: &load{
-			quota: func(s *Setup, id algo.ID) uint64 {
-				requests := s.Scenario.Requests
-				if requests == 0 {
-					return math.MaxUint64
-				}
-				quota := uint64(requests / s.Nodes)
-				if int(id) <= requests%s.Nodes { // in all: the first processes take one more
-					quota++
-				}
-				return quota
-			},
-			gap: func(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
-				return s.Scenario.Think.Draw(s.workload(id, incarnation, k))
-			},
-		},
+		Problem: algo.MutualExclusion, Plot: &Closed{},
+		Usual: always, Omits: true, Steady: true,
 	})
+}
+
+// Closed is the scenario in which every process requests again after its entry.
+type Closed struct {
+	Calm
+	Duration      time.Duration // no request after it; 0: no bound
+	Requests      int           // entries in all; 0: no bound
+	Think         link.Latency  // from release to the next request
+	Hold          link.Latency
+	Sessions      int
+	SessionChoice string
+	Warmup        int // entries that are not measured
+}
+
+// Params declares the fields.
+func (c *Closed) Params() []param.Param {
+	return append(append([]param.Param{
+		duration(&c.Duration, ""), requests(&c.Requests, &c.Duration),
+		{Name: "think", Title: "time between entries", Default: "10ms",
+			Doc: "from release to the next request", At: &c.Think},
+	}, c.entries().params()...), warmup(&c.Warmup))
+}
+
+func (c *Closed) entries() entries           { return entries{&c.Hold, &c.Sessions, &c.SessionChoice} }
+func (c *Closed) Lasts() time.Duration       { return c.Duration }
+func (c *Closed) Total() int                 { return c.Requests }
+func (c *Closed) Unmeasured() int            { return c.Warmup }
+func (c *Closed) Check(p *Plan, wrong Wrong) { checkLoad(p, wrong) }
+func (c *Closed) scene() scene               { return loaded{} }
+func (c *Closed) load() *load                { return &load{quota: c.quota, gap: c.gap} }
+
+func (c *Closed) Operations(p *Plan) int {
+	return cmp.Or(c.Requests, int(c.Duration/max(p.cycle(c.Think.Average()), time.Microsecond))+1)
+}
+
+func (c *Closed) Takes(p *Plan, _ time.Duration) time.Duration {
+	if c.Duration > 0 {
+		return c.Duration
+	}
+	return p.count() * p.cycle(c.Think.Average())
+}
+
+func (c *Closed) quota(s *Setup, id algo.ID) uint64 {
+	if c.Requests == 0 {
+		return math.MaxUint64
+	}
+	quota := uint64(c.Requests / s.Nodes)
+	if int(id) <= c.Requests%s.Nodes { // in all: the first processes take one more
+		quota++
+	}
+	return quota
+}
+
+func (c *Closed) gap(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
+	return c.Think.Draw(s.workload(id, incarnation, k))
 }

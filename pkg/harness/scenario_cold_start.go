@@ -1,21 +1,32 @@
 package harness
 
-import "github.com/conclave-bench/conclave/pkg/algo"
-
-// ColdStart is the name of the scenario in which nobody leads at the start.
-const ColdStart = "cold-start"
+import (
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/param"
+)
 
 func init() {
 	RegisterScenario(ScenarioKind{
-		Name:    ColdStart,
+		Name:    "cold-start",
 		Doc:     "k initiators start an election at the same instant; nobody leads before",
 		Example: "scenario: {kind: cold-start, initiators: 1}",
-		Problem: algo.Election, Keys: []string{"initiators"},
+		Problem: algo.Election, Plot: &ColdStart{},
 		Usual: func(survived bool) bool { return !survived },
-		Check: checkInitiators,
-		scene: func() scene { return fromNothing{} },
 	})
 }
+
+// ColdStart is the scenario in which nobody leads at the start.
+type ColdStart struct {
+	Calm
+	Initiators int // 0: all
+}
+
+// Params declares the fields.
+func (c *ColdStart) Params() []param.Param { return []param.Param{initiators(&c.Initiators)} }
+
+func (c *ColdStart) Begin() int                 { return c.Initiators }
+func (c *ColdStart) Check(p *Plan, wrong Wrong) { checkInitiators(p, wrong) }
+func (c *ColdStart) scene() scene               { return fromNothing{} }
 
 type fromNothing struct{ plain }
 

@@ -6,45 +6,79 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
-
-// Open is the name of the scenario in which requests arrive at a rate.
-const Open = "open"
 
 func init() {
 	RegisterScenario(ScenarioKind{
-		Name:    Open,
+		Name:    "open",
 		Doc:     "requests arrive as a Poisson process, for duration or until requests have come",
 		Example: "scenario: {kind: open, rate: 50, requests: 20}",
-		Problem: algo.MutualExclusion, Keys: []string{"requests", "duration", "rate", "hold",
-			"sessions", "session_choice", "warmup"},
-		Rate:   func(s *Scenario, _ time.Duration) float64 { return s.Rate },
-		Steady: true, load: &load{gap: poisson, last: lastOfPoisson},
-		Check: func(p *Plan, wrong Wrong) {
-			if p.Scenario.Rate == 0 {
-				wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
-			}
-			checkLoad(p, wrong)
-		},
-		Operations: func(p *Plan) int {
-			s := &p.Scenario
-			return cmp.Or(s.Requests, int(s.Rate*s.Duration.Seconds())+1)
-		},
-		Takes: func(p *Plan, _ time.Duration) time.Duration {
-			s := &p.Scenario
-			if s.Duration > 0 {
-				return s.Duration
-			}
-			return time.Duration(float64(s.Requests) / s.Rate * float64(time.Second))
-		},
+		Problem: algo.MutualExclusion, Plot: &Open{},
+		Steady: true,
 	})
 }
 
-// poisson is the time between two arrivals at one process: the k-th in the life of one
+// Open is the scenario in which requests arrive at a rate.
+type Open struct {
+	Calm
+	Duration      time.Duration // no request after it; 0: no bound
+	Requests      int           // entries in all; 0: no bound
+	Hold          link.Latency
+	Sessions      int
+	SessionChoice string
+	Rate          float64 // requests per second in all
+	Warmup        int     // entries that are not measured
+}
+
+// Params declares the fields.
+func (o *Open) Params() []param.Param {
+	return append(append([]param.Param{duration(&o.Duration, ""), requests(&o.Requests, &o.Duration)},
+		o.entries().params()...),
+		rate("rate", "requests per second", "requests per second, of all processes together", &o.Rate),
+		warmup(&o.Warmup))
+}
+
+func (o *Open) entries() entries             { return entries{&o.Hold, &o.Sessions, &o.SessionChoice} }
+func (o *Open) Lasts() time.Duration         { return o.Duration }
+func (o *Open) Total() int                   { return o.Requests }
+func (o *Open) Unmeasured() int              { return o.Warmup }
+func (o *Open) RateAt(time.Duration) float64 { return o.Rate }
+func (o *Open) MeanRate() float64            { return o.Rate }
+func (o *Open) scene() scene                 { return loaded{} }
+
+func (o *Open) load() *load {
+	l := &load{gap: o.gap, open: true}
+	if o.Requests > 0 {
+		l.last = o.last
+	}
+	return l
+}
+
+func (o *Open) Check(p *Plan, wrong Wrong) {
+	if o.Rate == 0 {
+		wrong("scenario.rate", "missing; an open workload needs it, as rate: 50")
+	}
+	checkLoad(p, wrong)
+}
+
+func (o *Open) Operations(*Plan) int {
+	return cmp.Or(o.Requests, int(o.Rate*o.Duration.Seconds())+1)
+}
+
+func (o *Open) Takes(*Plan, time.Duration) time.Duration {
+	if o.Duration > 0 {
+		return o.Duration
+	}
+	return time.Duration(float64(o.Requests) / o.Rate * float64(time.Second))
+}
+
+// gap is the time between two arrivals at one process: the k-th in the life of one
 // incarnation. So each process has a Poisson stream of its own, and all of them together
 // are one of the whole rate.
-func poisson(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
-	mean := float64(s.Nodes) / s.Scenario.Rate // seconds between two arrivals of one process
+func (o *Open) gap(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
+	mean := float64(s.Nodes) / o.Rate // seconds between two arrivals of one process
 	return time.Duration(unitGap(s, id, incarnation, k) * mean * float64(time.Second))
 }
 
@@ -53,20 +87,20 @@ func unitGap(s *Setup, id algo.ID, incarnation uint32, k uint64) float64 {
 	return -math.Log1p(-float64(s.workload(id, incarnation, k)>>11) * 0x1p-53)
 }
 
-// lastOfPoisson is the instant and the process of the last arrival: the Requests-th of
+// last is the instant and the process of the last arrival: the Requests-th of
 // all processes together, of their first incarnations. It follows from the plan alone,
 // so that every node knows it.
-func lastOfPoisson(s *Setup) (at time.Duration, by algo.ID) {
+func (o *Open) last(s *Setup) (at time.Duration, by algo.ID) {
 	var streams Queue[algo.ID]
 	made := make([]uint64, s.Nodes+1)
 	push := func(p algo.ID, from time.Duration) {
-		streams.Push(from+poisson(s, p, 0, made[p], from), Application, p, p)
+		streams.Push(from+o.gap(s, p, 0, made[p], from), Application, p, p)
 		made[p]++
 	}
 	for _, p := range s.Graph.Peers() {
 		push(p, 0)
 	}
-	for range s.Scenario.Requests {
+	for range o.Requests {
 		if at, by = streams.Pop(); at > s.TimeLimit { // later ones will not be made
 			break
 		}

@@ -5,33 +5,68 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 )
-
-// Script is the name of the scenario whose events the experiment file lists.
-const Script = "script"
 
 func init() {
 	RegisterScenario(ScenarioKind{
-		Name: Script, Doc: "exactly the listed events; reference cases are written like this",
+		Name: "script", Doc: "exactly the listed events; reference cases are written like this",
 		Example: "scenario: {kind: script, events: [{at: 0s, do: elect, node: 1}]}",
-		Keys: []string{"leader", "holder", "crashed", "hold",
-			"sessions", "session_choice", "until", "ties", "events", "expect"},
-		Scripted:   true,
-		Ends:       func(s *Scenario) time.Duration { return s.Until },
-		Operations: func(p *Plan) int { return 1 + len(p.Scenario.Events) },
-		Takes: func(p *Plan, election time.Duration) time.Duration {
-			last := p.Scenario.Until
-			for _, e := range p.Scenario.Events {
-				last = max(last, e.At)
-			}
-			return last + election
-		},
-		scene: func() scene { return &scriptedScene{} },
+		Plot:    &Script{}, Scripted: true,
 	})
+}
+
+// Script is the scenario whose events the experiment file lists.
+type Script struct {
+	Calm
+	Hold          link.Latency
+	Sessions      int
+	SessionChoice string
+	Leader        algo.ID // settled at the start, as Holder and Crashed are: see Plan
+	Holder        algo.ID
+	Crashed       []algo.ID
+	Until         time.Duration // the end, if it does not fall quiet
+	Descending    bool          // of the Plan
+	Events        []Event
+}
+
+// Params declares the fields.
+func (c *Script) Params() []param.Param {
+	return append(c.entries().params(), []param.Param{
+		{Name: "leader", Note: "none", Doc: "settled at the start", At: &c.Leader},
+		{Name: "holder", Note: "the least process", Doc: "of the token at the start", At: &c.Holder},
+		{Name: "crashed", Note: "nobody", Doc: "down at the start", At: &c.Crashed},
+		{Name: "until", Title: "end of a trial", Note: "when all is quiet", Min: time.Microsecond, Max: day,
+			Doc: "the end, for algorithms that never fall quiet", At: &c.Until},
+		{Name: "ties", Default: "ascending", Choices: []string{"ascending", "descending"},
+			Doc: "simulation: who comes first of the senders whose messages are due at one instant",
+			At:  &c.Descending},
+		{Name: "events", Default: "[]", Doc: "what happens when", At: &c.Events},
+	}...)
+}
+
+func (c *Script) entries() entries     { return entries{&c.Hold, &c.Sessions, &c.SessionChoice} }
+func (c *Script) Lines() []Event       { return c.Events }
+func (c *Script) Ends() time.Duration  { return c.Until }
+func (c *Script) Operations(*Plan) int { return 1 + len(c.Events) }
+func (c *Script) scene() scene         { return &scriptedScene{of: c} }
+
+func (c *Script) Place(p *Plan) {
+	p.Leader, p.Holder, p.Crashed, p.Descending = c.Leader, c.Holder, c.Crashed, c.Descending
+}
+
+func (c *Script) Takes(_ *Plan, election time.Duration) time.Duration {
+	last := c.Until
+	for _, e := range c.Events {
+		last = max(last, e.At)
+	}
+	return last + election
 }
 
 type scriptedScene struct {
 	plain
+	of    *Script
 	lines []line // still to come, that wait for quiet or a release
 }
 
@@ -42,10 +77,10 @@ type line struct {
 }
 
 func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
-	s := &d.setup.Scenario
-	out = make([]Instruction, 0, 2*len(s.Events)+1) // many are undone
-	for i := range s.Events {
-		e := &s.Events[i]
+	events := c.of.Events
+	out = make([]Instruction, 0, 2*len(events)+1) // many are undone
+	for i := range events {
+		e := &events[i]
 		if e.After != "" {
 			c.lines = append(c.lines, line{e, d.last})
 			continue
@@ -63,8 +98,8 @@ func (c *scriptedScene) plan(d *Coordinator) (out []Instruction) {
 }
 
 func (c *scriptedScene) watches(d *Coordinator) bool {
-	for i := range d.setup.Scenario.Events {
-		if d.setup.Scenario.Events[i].After == "release" {
+	for i := range c.of.Events {
+		if c.of.Events[i].After == "release" {
 			return true
 		}
 	}

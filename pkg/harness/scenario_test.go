@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -25,27 +26,38 @@ func TestScenarios(t *testing.T) {
 		if !strings.Contains(string(page), row) {
 			t.Errorf("docs/methodology.md, Scenarios: want the row\n%s", row)
 		}
-		if k.Name == "" || k.Doc == "" || k.Keys == nil || ScenarioOf(k.Name) != k {
+		if k.Name == "" || k.Doc == "" || ScenarioOf(k.Name) != k {
 			t.Errorf("%s: %+v, want all that is declared of a scenario", k.Name, k)
 		}
-		if k.load != nil && k.Problem != algo.MutualExclusion || k.Rate != nil && k.load == nil {
-			t.Errorf("%s: a load of problem %q, at a rate: %v", k.Name, k.Problem, k.Rate != nil)
+		if k.Plot.load() != nil && k.Problem != algo.MutualExclusion {
+			t.Errorf("%s: a load of problem %q", k.Name, k.Problem)
+		}
+		for _, p := range k.Plot.Params() {
+			if p.Doc == "" {
+				t.Errorf("%s: nothing is said of %s", k.Name, p.Name)
+			}
 		}
 	}
-	p := Plan{Algorithm: "election/test-puppet", Nodes: 1, Shape: algo.Shape{Kind: "complete"},
-		Scenario: Scenario{Kind: "picnic"}}
-	if _, err := p.Setup(); err == nil || err.Error() != `plan: no scenario is called "picnic"` {
+	var s Scenario
+	if err := json.Unmarshal([]byte(`{"kind": "picnic"}`), &s); err == nil || err.Error() != `kind: "picnic" is unknown` {
 		t.Errorf("an unknown scenario: %v", err)
 	}
 }
+
+// upon is a scenario that waits for records of a type.
+type upon struct {
+	Calm
+	cause trace.Type
+}
+
+func (u upon) Cause() []trace.Type { return []trace.Type{u.cause} }
 
 // TestCauses: whatever the type of the records is that a scenario waits for, the coordinator is told
 // of them, and the scenario ends once there is agreement behind one.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	for cause := range trace.Types() {
-		s := mustSetup(t, "election/test-puppet", 3, Scenario{}, nil)
-		s.scenario = &ScenarioKind{Cause: []trace.Type{cause}}
+		s := mustSetup(t, "election/test-puppet", 3, Scenario{Plot: upon{cause: cause}}, nil)
 		d := NewCoordinator(s)
 		all := len(s.Alg.Codec.Kinds())
 		if !d.Watches(cause) || cause.IsMessage() && len(d.WatchedKinds()) != all {

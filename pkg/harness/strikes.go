@@ -44,12 +44,12 @@ type occasion struct {
 
 func (f *faults) init(s *Setup) {
 	f.paused, f.inside = make([]bool, s.Nodes), make([]bool, s.Nodes)
-	f.list = make([]occasion, 0, len(s.Faults.Events)+len(s.Scenario.Events))
+	f.list = make([]occasion, 0, len(s.Faults.Events)+len(s.plot.Lines()))
 	f.declared, f.holder = s.Leader, s.Holder
 	if f.holder == algo.None {
 		f.holder = s.Graph.Peers()[0]
 	}
-	for _, t := range s.scenario.Cause {
+	for _, t := range s.plot.Cause() {
 		f.watched[t] = true
 		for kind := range s.Alg.Codec.Kinds() {
 			f.kinds[kind] = f.kinds[kind] || t.IsMessage()
@@ -329,8 +329,8 @@ func (d *Coordinator) breakdowns() (out []Instruction) {
 		return nil
 	}
 	horizon := s.TimeLimit
-	if s.Scenario.Duration > 0 && s.scenario.Events == nil {
-		horizon = s.Scenario.Duration
+	if s.lasts > 0 && s.plot.Happens(&s.Plan, 0) == nil {
+		horizon = s.lasts
 	}
 	most := s.Faults.Most(s.Nodes)
 	seed := Derive(s.Seed, "breakdowns")

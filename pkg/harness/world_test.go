@@ -115,9 +115,9 @@ func mustSetup(tb testing.TB, id string, n int, sc Scenario, change func(*Plan))
 		Network: link.Network{Latency: link.Constant(ms)}, Scenario: sc, Seed: 1,
 		TimeLimit: time.Hour, InModel: true,
 	}
-	for _, l := range []*link.Latency{&p.Scenario.Hold, &p.Scenario.Think} {
-		if l.Law == nil {
-			*l = link.Constant(ms)
+	for _, d := range p.Scenario.Does().Params() {
+		if l, is := d.At.(*link.Latency); is && l.Law == nil {
+			p.Scenario.Set(d.Name, link.Constant(ms))
 		}
 	}
 	if change != nil {

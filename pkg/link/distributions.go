@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
-	"reflect"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/param"
@@ -61,7 +60,8 @@ func (d *Distribution) Recorded() bool {
 	return is
 }
 
-var distributions = param.NewRegistry(func(d *Distribution) string { return d.Name },
+var distributions = param.NewRegistry("distribution",
+	func(d *Distribution) (string, Law) { return d.Name, d.Law },
 	func(a, b *Distribution) int {
 		if a.Links() != b.Links() {
 			return map[bool]int{false: -1, true: 1}[a.Links()]
@@ -77,16 +77,6 @@ func Distributions() []*Distribution { return distributions.All() }
 
 // DistributionOf is the distribution of a name; nil if there is none.
 func DistributionOf(name string) *Distribution { return distributions.Named(name) }
-
-// declared is the distribution of a law; nil of none.
-func declared(l Law) *Distribution {
-	for _, d := range distributions.All() {
-		if reflect.TypeOf(d.Law) == reflect.TypeOf(l) {
-			return d
-		}
-	}
-	return nil
-}
 
 // anyway is the part of a law that is right whatever its durations are.
 type anyway struct{}

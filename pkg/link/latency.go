@@ -16,26 +16,16 @@ const longest = 24 * time.Hour
 
 // Distribution is the name of the distribution; "": none.
 func (l *Latency) Distribution() string {
-	if d := declared(l.Law); d != nil {
-		return d.Name
-	}
-	return ""
+	_, name := distributions.Of(l.Law)
+	return name
 }
 
 // MarshalJSON writes the name of the distribution and its parameters.
-func (l Latency) MarshalJSON() ([]byte, error) {
-	return param.Encode("distribution", l.Distribution(), l.Law)
-}
+func (l Latency) MarshalJSON() ([]byte, error) { return distributions.Encode(l.Law) }
 
 // UnmarshalJSON reads them.
 func (l *Latency) UnmarshalJSON(b []byte) (err error) {
-	l.Law, err = param.Decode(b, "distribution", func(name string) (Law, bool) {
-		d := DistributionOf(name)
-		if d == nil {
-			return nil, false
-		}
-		return param.New(d.Law), true
-	})
+	l.Law, err = distributions.Decode(b)
 	return err
 }
 
@@ -84,7 +74,7 @@ func inBounds(values []time.Duration) error {
 // CheckSpan says what is wrong with l as a delay that is not of a link; nil if
 // nothing is.
 func (l *Latency) CheckSpan() error {
-	if d := declared(l.Law); d != nil && d.Links() {
+	if d, _ := distributions.Of(l.Law); d != nil && d.Links() {
 		return fmt.Errorf("latency: %s says how far apart processes are: want a distribution that "+
 			"depends on no link", d.Name)
 	}

@@ -12,31 +12,34 @@ import (
 type Kind interface{ Params() []Param }
 
 // A Registry has what was declared of each kind of a sort, by name.
-type Registry[D any] struct {
+type Registry[D any, K Kind] struct {
 	list  []*D
-	name  func(*D) string
+	tag   string // the key that names a kind
+	of    func(*D) (name string, zero K)
 	order func(a, b *D) int
 }
 
-// NewRegistry is one of declarations that have a name, listed in an order.
-func NewRegistry[D any](name func(*D) string, order func(a, b *D) int) *Registry[D] {
-	return &Registry[D]{name: name, order: order}
+// NewRegistry is one of declarations that have a name and a zero value of the kind, listed in an
+// order.
+func NewRegistry[D any, K Kind](tag string, of func(*D) (name string, zero K),
+	order func(a, b *D) int) *Registry[D, K] {
+	return &Registry[D, K]{tag: tag, of: of, order: order}
 }
 
 // Add makes d known. It is called by the declarations, before main.
-func (r *Registry[D]) Add(d D) *D {
+func (r *Registry[D, K]) Add(d D) *D {
 	r.list = append(r.list, &d)
 	slices.SortStableFunc(r.list, r.order)
 	return &d
 }
 
 // All is every declaration, in order.
-func (r *Registry[D]) All() []*D { return r.list }
+func (r *Registry[D, K]) All() []*D { return r.list }
 
 // Named is the declaration of that name; nil if there is none.
-func (r *Registry[D]) Named(name string) *D {
+func (r *Registry[D, K]) Named(name string) *D {
 	for _, d := range r.list {
-		if r.name(d) == name {
+		if own, _ := r.of(d); own == name {
 			return d
 		}
 	}
@@ -44,48 +47,69 @@ func (r *Registry[D]) Named(name string) *D {
 }
 
 // Names are the names of all.
-func (r *Registry[D]) Names() []string {
+func (r *Registry[D, K]) Names() []string {
 	names := make([]string, len(r.list))
 	for i, d := range r.list {
-		names[i] = r.name(d)
+		names[i], _ = r.of(d)
 	}
 	return names
 }
 
-// Encode is a kind as JSON: its name under a tag, and its parameters that are not zero.
-func Encode(tag, name string, k Kind) ([]byte, error) {
-	out := map[string]any{tag: name}
-	if k != nil {
-		for _, p := range k.Params() {
-			if !p.IsZero() {
-				out[p.Name] = p.At
-			}
+// Of is the declaration of a kind and its name; nil of one that is not declared.
+func (r *Registry[D, K]) Of(k K) (*D, string) {
+	for _, d := range r.list {
+		if name, zero := r.of(d); any(zero) != nil && reflect.TypeOf(zero) == reflect.TypeOf(k) {
+			return d, name
+		}
+	}
+	return nil, ""
+}
+
+// New is a kind by its name, with zero parameters; false if there is none.
+func (r *Registry[D, K]) New(name string) (k K, ok bool) {
+	if d := r.Named(name); d != nil {
+		if _, zero := r.of(d); any(zero) != nil {
+			return New(zero), true
+		}
+	}
+	return k, false
+}
+
+// Encode is a kind as JSON: its name under the tag, and its parameters, and more, that are not zero.
+func (r *Registry[D, K]) Encode(k K, more ...Param) ([]byte, error) {
+	out := map[string]any{}
+	if d, name := r.Of(k); d != nil {
+		out[r.tag] = name
+		more = append(k.Params(), more...)
+	}
+	for _, p := range more {
+		if !p.IsZero() {
+			out[p.Name] = p.At
 		}
 	}
 	return json.Marshal(out)
 }
 
-// Decode reads what Encode wrote. Of makes the kind of a name, with the defaults that it has; nil if
-// there is none of the name.
-func Decode[K Kind](b []byte, tag string, of func(name string) (K, bool)) (k K, err error) {
+// Decode reads what Encode wrote, with the same parameters besides.
+func (r *Registry[D, K]) Decode(b []byte, more ...Param) (k K, err error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(b, &in); err != nil {
 		return k, err
 	}
-	var name string
-	if in[tag] != nil {
-		if err := json.Unmarshal(in[tag], &name); err != nil {
-			return k, fmt.Errorf("%s: %w", tag, err)
+	name := ""
+	if in[r.tag] != nil {
+		if err := json.Unmarshal(in[r.tag], &name); err != nil {
+			return k, fmt.Errorf("%s: %w", r.tag, err)
 		}
 	}
-	if name == "" {
-		return k, nil
+	if name != "" {
+		made, ok := r.New(name)
+		if !ok {
+			return k, fmt.Errorf("%s: %q is unknown", r.tag, name)
+		}
+		k, more = made, append(made.Params(), more...)
 	}
-	k, ok := of(name)
-	if !ok {
-		return k, fmt.Errorf("%s: %q is unknown", tag, name)
-	}
-	for _, p := range k.Params() {
+	for _, p := range more {
 		if raw := in[p.Name]; raw != nil {
 			if err := json.Unmarshal(raw, p.At); err != nil {
 				return k, fmt.Errorf("%s: %w", p.Name, err)
@@ -95,7 +119,49 @@ func Decode[K Kind](b []byte, tag string, of func(name string) (K, bool)) (k K, 
 	return k, nil
 }
 
-// New is a zero value of the kind that example is of, a pointer to its struct.
+// Keys is every parameter of the kinds, each once and in an order that all of them have, with the
+// names of the kinds that have it. One whose defaults differ has them in its Note.
+func (r *Registry[D, K]) Keys() (keys []Param, of [][]string) {
+	presets, differ := map[string]string{}, map[string]bool{} // of a key: "kind preset, " for each
+	for _, d := range r.list {
+		name, zero := r.of(d)
+		if any(zero) == nil {
+			continue
+		}
+		at := len(keys)
+		for _, k := range slices.Backward(zero.Params()) {
+			i := slices.IndexFunc(keys, func(other Param) bool { return other.Name == k.Name })
+			if i < 0 {
+				i = at
+				keys, of = slices.Insert(keys, i, k), slices.Insert(of, i, []string(nil))
+			}
+			at, of[i] = i, append(of[i], name)
+			if preset := k.Preset(); preset != "" {
+				presets[k.Name] += name + " " + preset + ", "
+			}
+			differ[k.Name] = differ[k.Name] || k.Preset() != keys[i].Preset()
+		}
+	}
+	for i := range keys {
+		if k := &keys[i]; differ[k.Name] {
+			k.Default, k.Note = nil, presets[k.Name]+"else "+k.Note
+		}
+	}
+	return keys, of
+}
+
+// New is a zero value of the kind that example is of: a pointer to its struct.
 func New[K Kind](example K) K {
-	return reflect.New(reflect.TypeOf(example).Elem()).Interface().(K)
+	if t := reflect.TypeOf(example); t.Kind() == reflect.Pointer {
+		return reflect.New(t.Elem()).Interface().(K)
+	}
+	return example // it has no parameters
+}
+
+// With is a copy of k in which a parameter has another value.
+func With[K Kind](k K, name string, v any) K {
+	out := New(k)
+	reflect.ValueOf(out).Elem().Set(reflect.ValueOf(k).Elem())
+	Find(out.Params(), name).Set(v)
+	return out
 }

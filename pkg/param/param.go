@@ -98,8 +98,26 @@ func (p *Param) Preset() string {
 // Value is the value at p.At.
 func (p *Param) Value() any { return reflect.ValueOf(p.At).Elem().Interface() }
 
-// Set makes v the value at p.At.
-func (p *Param) Set(v any) { reflect.ValueOf(p.At).Elem().Set(reflect.ValueOf(v)) }
+// Set makes v the value at p.At, in the type that it has there.
+func (p *Param) Set(v any) {
+	at := reflect.ValueOf(p.At).Elem()
+	at.Set(reflect.ValueOf(v).Convert(at.Type()))
+}
+
+// Scan sets the value at p.At to that of a text, as Text writes it, of a number or a duration.
+func (p *Param) Scan(text string) error {
+	if at, is := p.At.(*time.Duration); is {
+		d, err := time.ParseDuration(text)
+		*at = d
+		return err
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && math.IsNaN(v) {
+		err = fmt.Errorf("%s is not a number", text)
+	}
+	p.Set(v)
+	return err
+}
 
 // IsZero says whether the value at p.At is the zero value of its type.
 func (p *Param) IsZero() bool { return reflect.ValueOf(p.At).Elem().IsZero() }

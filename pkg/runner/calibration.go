@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/stats"
 	"github.com/conclave-bench/conclave/internal/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -61,7 +62,7 @@ func (c *calibration) add(t experiment.Trial, o work.Outcome, row *results.Trial
 		case m.Name == metric.ArrivalRateAchieved.Name:
 			n := float64(len(o.Verdict.Operations))
 			a.offered += n
-			a.due += n * t.Plan.Scenario.MeanRate() / m.Value
+			a.due += n * t.Plan.Scenario.Does().MeanRate() / m.Value
 		}
 	}
 	if row.Status == trace.OK {
@@ -92,7 +93,7 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		}
 		if math.Abs(a.offered-a.due) > deviations(sure)*math.Sqrt(a.due) { // of a Poisson variable
 			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were "+
-				"asked for (%v per second)", i+1, a.offered, a.due, p.Scenario.MeanRate()))
+				"asked for (%v per second)", i+1, a.offered, a.due, p.Scenario.Does().MeanRate()))
 		}
 		if a.down > 1.1*a.outage {
 			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than they were to be "+
@@ -140,7 +141,7 @@ func deviations(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) }
 // flaky says whether links are to lose more or less for a while.
 func flaky(p *harness.Plan) bool {
 	for e := range p.Timeline() {
-		if _, loses := e.Args["loss"]; loses {
+		if l, is := e.Args.Own.(*fault.Losing); is && l.Loss != nil {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -23,31 +24,47 @@ import (
 var seldom = []trace.Type{trace.Request, trace.Granted, trace.Released, trace.Done, trace.Cause, trace.Save,
 	trace.Log, trace.Do, trace.Unsound, trace.Handled, trace.Undelivered}
 
-// Of each other type there is a scenario that measures what follows upon such a record.
-func init() {
-	const while = 30 * time.Millisecond
+// upon is a scenario that measures what follows upon records of a type, while much happens.
+type upon struct {
+	harness.Calm
+	Settle time.Duration
+	Type   string
+}
+
+func (u *upon) Params() []param.Param {
+	return []param.Param{{Name: "settle", At: &u.Settle}, {Name: "type", Default: "crash", At: &u.Type, Doc: "tests"}}
+}
+
+func (u *upon) Settling() *time.Duration { return &u.Settle }
+func (u *upon) Place(p *harness.Plan)    { p.Leader = algo.ID(p.Nodes) }
+
+func (u *upon) Cause() (types []trace.Type) {
 	for t := range trace.Types() {
-		if slices.Contains(seldom, t) {
-			continue
+		if t.String() == u.Type {
+			types = append(types, t)
 		}
-		harness.RegisterScenario(harness.ScenarioKind{
-			Name: "test-" + t.String(), Doc: "much happens", Problem: algo.Election, Keys: []string{"settle"},
-			Example: "scenario: {kind: test-" + t.String() + "}, network: {duplication: 0.5}",
-			Lasting: true, Cause: []trace.Type{t},
-			Place: func(p *harness.Plan) { p.Leader = algo.ID(p.Nodes) },
-			Events: func(p *harness.Plan, settled time.Duration) []harness.Event {
-				slower := link.Constant(2 * time.Millisecond)
-				return []harness.Event{
-					{At: settled, Do: fault.Crash, Node: p.Leader, For: 2 * while},
-					{At: settled, Do: fault.Pause, Node: 1, For: while},
-					{At: settled, Do: fault.Cut, Links: [][2]uint32{{2, 1}}, For: 3 * while},
-					{At: settled, Do: fault.Slow, Node: 1, For: while, Args: fault.By(time.Millisecond)},
-					{At: settled, Do: fault.Flaky, Links: [][2]uint32{{1, 2}}, For: while, Latency: &slower},
-					{At: settled, Do: fault.Drift, Node: 1, For: while, Args: fault.Args{"factor": 1.1}},
-				}
-			},
-		})
 	}
+	return types
+}
+
+func (u *upon) Happens(p *harness.Plan, settled time.Duration) []harness.Event {
+	const while = 30 * time.Millisecond
+	slower := link.Constant(2 * time.Millisecond)
+	return []harness.Event{
+		{At: settled, Do: fault.Crash, Node: p.Leader, For: 2 * while},
+		{At: settled, Do: fault.Pause, Node: 1, For: while},
+		{At: settled, Do: fault.Cut, Links: [][2]uint32{{2, 1}}, For: 3 * while},
+		{At: settled, Do: fault.Slow, Node: 1, For: while, Args: fault.SlowBy(time.Millisecond)},
+		{At: settled, Do: fault.Flaky, Links: [][2]uint32{{1, 2}}, For: while, Latency: &slower},
+		{At: settled, Do: fault.Drift, Node: 1, For: while, Args: fault.Args{Own: &fault.Drifting{Factor: 1.1}}},
+	}
+}
+
+func init() {
+	harness.RegisterScenario(harness.ScenarioKind{
+		Name: "test-upon", Doc: "much happens", Problem: algo.Election, Plot: &upon{}, Lasting: true,
+		Example: "scenario: {kind: test-upon}, network: {duplication: 0.5}",
+	})
 }
 
 // TestDeclared: every scenario, detector and distribution that is declared runs to its end in
@@ -66,10 +83,16 @@ func TestDeclared(t *testing.T) {
 		}
 		all = append(all, declared{name, of + k.Example})
 	}
+	for t := range trace.Types() {
+		if !slices.Contains(seldom, t) {
+			all = append(all, declared{"upon " + t.String(), "problem: election, algorithms: [bully], scenario: {kind: " +
+				"test-upon, type: " + t.String() + "}, network: {duplication: 0.5}"})
+		}
+	}
 	for _, k := range harness.Detectors() {
-		scenario := harness.LeaderCrash
+		scenario := "leader-crash"
 		if k.Class == algo.NoDetector { // nobody would notice
-			scenario = harness.ColdStart
+			scenario = "cold-start"
 		}
 		all = append(all, declared{"detector " + k.Name, "problem: election, algorithms: [bully], scenario: {kind: " +
 			scenario + "}, detector: {kind: " + k.Name + "}"})

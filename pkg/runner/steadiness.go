@@ -73,7 +73,7 @@ func (c *calibration) warmups(e *experiment.Experiment) (out []string) {
 		if a == nil {
 			continue
 		}
-		found, share, surely := a.steady.uncovered(e.Cells[i].Plan.Scenario.Warmup)
+		found, share, surely := a.steady.uncovered(e.Cells[i].Plan.Scenario.Does().Unmeasured())
 		switch {
 		case !surely:
 		case math.IsNaN(found):

@@ -91,11 +91,10 @@ func init() {
 }
 
 func plan(id string, n int, sc harness.Scenario, params map[string]any) *harness.Plan {
-	if sc.Hold.Law == nil {
-		sc.Hold = link.Constant(ms)
-	}
-	if sc.Think.Law == nil {
-		sc.Think = link.Constant(ms)
+	for _, d := range sc.Does().Params() {
+		if l, is := d.At.(*link.Latency); is && l.Law == nil {
+			sc.Set(d.Name, link.Constant(ms))
+		}
 	}
 	return &harness.Plan{
 		Trial: "t", Algorithm: id, Label: id, Nodes: n, Shape: algo.Shape{Kind: "complete"},
@@ -119,7 +118,7 @@ func run(tb testing.TB, p *harness.Plan) (harness.End, trace.List) {
 func script(tb testing.TB, n int, f act, change func(*harness.Plan), events ...harness.Event) (
 	harness.End, trace.List) {
 	tb.Helper()
-	p := plan("election/test-actor", n, harness.Scenario{Kind: harness.Script, Events: events},
+	p := plan("election/test-actor", n, harness.Scenario{Plot: &harness.Script{Events: events}},
 		role(f))
 	if change != nil {
 		change(p)

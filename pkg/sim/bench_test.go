@@ -59,7 +59,7 @@ func gossipSetup(tb testing.TB, nodes int, limit time.Duration) *harness.Setup {
 		Trial: "t", Algorithm: "election/test-gossip", Label: "gossip", Nodes: nodes,
 		Shape:    algo.Shape{Kind: "complete"},
 		Network:  link.Network{Latency: link.Uniform(time.Millisecond, 2*time.Millisecond), Loss: 1e-9},
-		Scenario: harness.Scenario{Kind: harness.ColdStart},
+		Scenario: harness.Scenario{Plot: &harness.ColdStart{}},
 		Detector: harness.NoDetector(), Seed: 1, TimeLimit: limit, InModel: true,
 	}
 	s, err := p.Setup()
@@ -138,7 +138,11 @@ func BenchmarkEvents(b *testing.B) {
 func TestMemory(t *testing.T) {
 	const nodes = 10_000
 	s := gossipSetup(t, nodes, 3*time.Millisecond)
-	s.Scenario.Initiators = 1 // one process talks; all exist
+	s.Scenario.Set("initiators", 1) // one process talks; all exist
+	s, err := s.Plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

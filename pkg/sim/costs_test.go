@@ -133,7 +133,7 @@ func TestCosts_Save(t *testing.T) {
 		harness.Event{At: 5 * ms, Do: harness.DoCrash, Node: 1})...)
 	same(t, "messages", tell(list, trace.Send, trace.Deliver), nil)
 	conserved(t, end, list)
-	end, list = script(t, 2, f, func(p *harness.Plan) { p.Costs, p.Scenario.Until = &disk, 5*ms }, elects(1)...)
+	end, list = script(t, 2, f, func(p *harness.Plan) { p.Costs = &disk; p.Scenario.Set("until", 5*ms) }, elects(1)...)
 	same(t, "messages before the end", tell(list, trace.Send), nil)
 	conserved(t, end, list)
 }

@@ -39,7 +39,7 @@ func TestCrowd(t *testing.T) {
 	p := harness.Plan{
 		Algorithm: "election/test-hydra", Nodes: 2, Shape: algo.Shape{Kind: "complete"},
 		Network:  link.Network{Latency: link.Uniform(time.Millisecond, 2*time.Millisecond)},
-		Scenario: harness.Scenario{Kind: harness.ColdStart}, TimeLimit: time.Hour,
+		Scenario: harness.Scenario{Plot: &harness.ColdStart{}}, TimeLimit: time.Hour,
 	}
 	setup, err := p.Setup()
 	if err != nil {

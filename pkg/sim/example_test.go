@@ -13,7 +13,7 @@ import (
 
 // Three processes ask for the critical section at once. The trial is stopped on the way.
 func ExampleSimulation() {
-	burst := harness.Scenario{Kind: harness.Burst, Initiators: 3}
+	burst := harness.Scenario{Plot: &harness.Burst{Initiators: 3}}
 	plan, err := algotest.Plan("mutex/naimi-trehel", 3, burst, nil)
 	if err != nil {
 		fmt.Println(err)

@@ -29,7 +29,7 @@ func elects(at ...time.Duration) (out []harness.Event) {
 func TestSlow_NothingOvertakes(t *testing.T) {
 	t.Parallel()
 	_, list := script(t, 2, sender, nil, append(elects(1, 3),
-		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.By(5 * ms), For: 2 * ms})...)
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(5 * ms), For: 2 * ms})...)
 	same(t, "deliveries", tell(list, trace.Deliver), []string{
 		"7ms deliver p2 1 #1", "7ms deliver p2 1 #2",
 	})
@@ -51,7 +51,7 @@ func TestPause_NothingOvertakes(t *testing.T) {
 func TestSlowAndPaused_NothingOvertakes(t *testing.T) {
 	t.Parallel()
 	_, list := script(t, 2, sender, nil, append(elects(1, 3),
-		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.By(5 * ms), For: 2 * ms},
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(5 * ms), For: 2 * ms},
 		harness.Event{At: 3 * ms, Do: harness.DoPause, Node: 2, For: 20 * ms})...)
 	same(t, "deliveries", tell(list, trace.Deliver), []string{
 		"23ms deliver p2 1 #1", "23ms deliver p2 1 #2",
@@ -63,7 +63,7 @@ func TestSlowAndPaused_NothingOvertakes(t *testing.T) {
 func TestPausedAndSlow_TakesItsTimeOnce(t *testing.T) {
 	t.Parallel()
 	_, list := script(t, 2, sender, nil, append(elects(1, 3),
-		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.By(5 * ms), For: 50 * ms},
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(5 * ms), For: 50 * ms},
 		harness.Event{At: 3 * ms, Do: harness.DoPause, Node: 2, For: 20 * ms})...)
 	same(t, "deliveries", tell(list, trace.Deliver), []string{
 		"23ms deliver p2 1 #1", "28ms deliver p2 1 #2",
@@ -75,7 +75,7 @@ func TestPausedAndSlow_TakesItsTimeOnce(t *testing.T) {
 func TestPausedWhileSlow_NothingOvertakes(t *testing.T) {
 	t.Parallel()
 	_, list := script(t, 2, sender, nil, append(elects(1, 2, 4),
-		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.By(5 * ms), For: 20 * ms},
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(5 * ms), For: 20 * ms},
 		harness.Event{At: 5 * ms / 2, Do: harness.DoPause, Node: 2, For: 2 * ms})...)
 	same(t, "deliveries", tell(list, trace.Deliver), []string{
 		"7ms deliver p2 1 #1", "12ms deliver p2 1 #2", "17ms deliver p2 1 #3",
@@ -87,7 +87,7 @@ func TestPausedWhileSlow_NothingOvertakes(t *testing.T) {
 func TestSlow_CatchesUp(t *testing.T) {
 	t.Parallel()
 	_, list := script(t, 2, sender, nil, append(elects(1, 2, 3),
-		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.By(5 * ms), For: 4 * ms})...)
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(5 * ms), For: 4 * ms})...)
 	same(t, "deliveries", tell(list, trace.Deliver), []string{
 		"7ms deliver p2 1 #1", "7ms deliver p2 1 #2", "7ms deliver p2 1 #3",
 	})
@@ -98,7 +98,7 @@ func TestSlow_CatchesUp(t *testing.T) {
 func TestSlow_CrashFindsAllDown(t *testing.T) {
 	t.Parallel()
 	end, list := script(t, 2, sender, nil, append(elects(1, 2, 3),
-		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.By(5 * ms)},
+		harness.Event{At: ms, Do: harness.DoSlow, Node: 2, Args: fault.SlowBy(5 * ms)},
 		harness.Event{At: 5 * ms, Do: harness.DoCrash, Node: 2, For: ms})...)
 	same(t, "deliveries", tell(list, trace.Deliver), nil)
 	same(t, "what found it down", tell(list, trace.Undelivered), []string{

@@ -29,19 +29,19 @@ func fit(tb rapid.TB, p *harness.Plan) *harness.Plan {
 
 // busy is a plan in which much happens, with a luck of its own.
 func busy(tb rapid.TB, id string) *harness.Plan {
-	p := plan(id, 6, harness.Scenario{Kind: harness.Script}, nil)
+	p := plan(id, 6, harness.Scenario{Plot: &harness.Script{}}, nil)
 	p.Network.Latency = link.Uniform(ms/2, 2*ms)
 	p.Leader = 6
 	p.Detector = harness.PerfectDetector(10 * ms)
 	if id == "mutex/naimi-trehel" {
-		p.Scenario = harness.Scenario{Kind: harness.Closed, Requests: 60, Think: link.Constant(3 * ms),
-			Hold: link.Constant(ms)}
+		p.Scenario = harness.Scenario{Plot: &harness.Closed{Requests: 60, Think: link.Constant(3 * ms),
+			Hold: link.Constant(ms)}}
 		p.Leader = algo.None
 		return fit(tb, p)
 	}
 	for i, do := range []string{harness.DoCrash, harness.DoRestart, harness.DoCrash, harness.DoCrash,
 		harness.DoRestart} {
-		p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+		p.Scenario.Add(harness.Event{
 			At: time.Duration(i) * 60 * ms, Do: do, Node: algo.ID([]int{6, 6, 5, 6, 5}[i])})
 	}
 	return fit(tb, p)
@@ -61,7 +61,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 	id := rapid.SampledFrom([]string{
 		"election/bully", "election/ring-list", "mutex/naimi-trehel"}).Draw(t, "algorithm")
 	n := rapid.IntRange(1, 6).Draw(t, "nodes")
-	p := plan(id, n, harness.Scenario{Kind: harness.Script, Until: 300 * ms}, nil)
+	p := plan(id, n, harness.Scenario{Plot: &harness.Script{Until: 300 * ms}}, nil)
 	p.Seed = rapid.Uint64Range(0, 1<<53-1).Draw(t, "seed")
 	p.Network = link.Network{
 		Latency:     anyLatency(t),
@@ -94,7 +94,7 @@ func anyPlan(t *rapid.T) *harness.Plan {
 		if rapid.IntRange(0, 5).Draw(t, "after") == 0 {
 			e.At, e.After = 0, "quiet"
 		}
-		p.Scenario.Events = append(p.Scenario.Events, e)
+		p.Scenario.Add(e)
 	}
 	if rapid.Bool().Draw(t, "costs") {
 		span := func(what string) time.Duration {

@@ -27,10 +27,10 @@ func TestRedraw(t *testing.T) {
 		return harness.Event{At: at * ms, Do: what, Node: p}
 	}
 	for _, nodes := range []int{3, 300} {
-		p := plan("election/test-actor", nodes, harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+		p := plan("election/test-actor", nodes, harness.Scenario{Plot: &harness.Script{Events: []harness.Event{
 			do(0, harness.DoElect, 1), do(10, harness.DoElect, 1), do(20, harness.DoElect, 1),
 			do(30, harness.DoElect, 2), do(35, harness.DoElect, 1), do(40, harness.DoCrash, 1),
-			do(45, harness.DoRestart, 1), do(50, harness.DoElect, 1)}}, role(f))
+			do(45, harness.DoRestart, 1), do(50, harness.DoElect, 1)}}}, role(f))
 		p.Network.Latency = link.Uniform(ms, 9*ms)
 		const from = 25 * ms
 		lead := func(seeds ...uint64) (list trace.List) {

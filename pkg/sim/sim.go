@@ -149,7 +149,7 @@ func newSimulation(setup *harness.Setup, sink trace.Sink) *simulation {
 func (s *simulation) guarded(run func()) {
 	if s.name == "" {
 		s.name = s.setup.Algorithm + ", " + strconv.Itoa(s.setup.Nodes) + " nodes, " +
-			s.setup.Scenario.Kind + ", seed " + strconv.FormatUint(s.setup.Seed, 10)
+			s.setup.Scenario.Kind() + ", seed " + strconv.FormatUint(s.setup.Seed, 10)
 	}
 	ward := guard.WatchTrial(&s.buf.Buffer, s.name, s.abandon)
 	defer ward.Release()

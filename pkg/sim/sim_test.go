@@ -113,8 +113,8 @@ func TestBytes(t *testing.T) {
 			}
 		}
 	}
-	p := plan("election/test-actor", 2, harness.Scenario{Kind: harness.Script,
-		Events: []harness.Event{{Do: harness.DoElect, Node: 1}}}, role(f))
+	p := plan("election/test-actor", 2, harness.Scenario{Plot: &harness.Script{
+		Events: []harness.Event{{Do: harness.DoElect, Node: 1}}}}, role(f))
 	p.Network.Duplication = 1
 	_, list := run(t, p)
 	s, err := p.Setup()
@@ -145,7 +145,7 @@ func TestEnds(t *testing.T) {
 	pingPong := func(a *actor, env algo.Env, _ string, _ algo.ID, _ algo.Message) {
 		env.Send(a.Peers[len(a.Peers)-int(a.ID)], Note{})
 	}
-	elect := func(p *harness.Plan) { p.Scenario = harness.Scenario{Kind: harness.ColdStart} }
+	elect := func(p *harness.Plan) { p.Scenario = harness.Scenario{Plot: &harness.ColdStart{}} }
 	for name, test := range map[string]struct {
 		id     string
 		act    act
@@ -180,7 +180,7 @@ func TestEnds(t *testing.T) {
 		"nobody does anything": {"election/test-actor",
 			func(*actor, algo.Env, string, algo.ID, algo.Message) {}, elect, harness.Stuck, 0, ""},
 		"until": {"election/test-restless", pingPong, func(p *harness.Plan) {
-			p.Scenario.Until = 7 * ms
+			p.Scenario.Set("until", 7*ms)
 		}, harness.Finished, 7 * ms, ""},
 		"a panic": {"election/test-actor",
 			func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
@@ -208,7 +208,7 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := plan(test.id, 2, harness.Scenario{Kind: harness.Script}, role(test.act))
+			p := plan(test.id, 2, harness.Scenario{Plot: &harness.Script{}}, role(test.act))
 			test.change(p)
 			end, _ := run(t, p)
 			if end.Reason != test.reason || end.At != test.at {
@@ -251,7 +251,7 @@ func TestInvariant_BeyondTheModel(t *testing.T) {
 // ends the trial is still accounted for.
 func TestPendingAtAgreement(t *testing.T) {
 	t.Parallel()
-	p := plan("election/test-restless", 3, harness.Scenario{Kind: harness.ColdStart, Initiators: 1},
+	p := plan("election/test-restless", 3, harness.Scenario{Plot: &harness.ColdStart{Initiators: 1}},
 		role(func(a *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
 			if what == "start" {
 				return
@@ -329,9 +329,9 @@ func TestFates(t *testing.T) {
 			algo.Broadcast(env, a.ID, a.Peers, Note{})
 		}
 	}
-	p := plan("election/test-actor", 3, harness.Scenario{Kind: harness.Script}, role(f))
+	p := plan("election/test-actor", 3, harness.Scenario{Plot: &harness.Script{}}, role(f))
 	for i := range 100 {
-		p.Scenario.Events = append(p.Scenario.Events, harness.Event{At: time.Duration(i) * ms,
+		p.Scenario.Add(harness.Event{At: time.Duration(i) * ms,
 			Do: harness.DoElect, Node: algo.ID(i%3 + 1)})
 	}
 	p.Network = link.Network{Latency: link.Uniform(ms, 9*ms), Loss: 0.3, Duplication: 0.3}

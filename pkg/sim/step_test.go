@@ -67,10 +67,10 @@ func TestSimulation(t *testing.T) {
 // message that is lost, and one to the dead, say so.
 func TestSimulation_Looks(t *testing.T) {
 	t.Parallel()
-	p := plan("election/test-actor", 2, harness.Scenario{Kind: harness.Script, Events: append(elects(1, 3),
+	p := plan("election/test-actor", 2, harness.Scenario{Plot: &harness.Script{Events: append(elects(1, 3),
 		harness.Event{At: ms, Do: harness.DoPause, Node: 2, For: 4 * ms},
 		harness.Event{At: 6 * ms, Do: harness.DoCut, Groups: [][]uint32{{1}, {2}}},
-		harness.Event{At: 8 * ms, Do: harness.DoCrash, Node: 2})}, role(sender))
+		harness.Event{At: 8 * ms, Do: harness.DoCrash, Node: 2})}}, role(sender))
 	s, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)
@@ -102,8 +102,8 @@ func TestSimulation_Looks(t *testing.T) {
 // and its arrival, also if it is whole again by then.
 func TestSimulation_LooksAtCuts(t *testing.T) {
 	t.Parallel()
-	p := plan("election/test-actor", 2, harness.Scenario{Kind: harness.Script, Events: append(elects(1, 3),
-		harness.Event{At: 3*ms + ms/5, Do: harness.DoCut, Groups: [][]uint32{{1}, {2}}, For: ms / 5})}, role(sender))
+	p := plan("election/test-actor", 2, harness.Scenario{Plot: &harness.Script{Events: append(elects(1, 3),
+		harness.Event{At: 3*ms + ms/5, Do: harness.DoCut, Groups: [][]uint32{{1}, {2}}, For: ms / 5})}}, role(sender))
 	s, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestSimulation_LooksAtCuts(t *testing.T) {
 // TestSimulation_Broken: what a plugin breaks ends the trial at the step that does.
 func TestSimulation_Broken(t *testing.T) {
 	t.Parallel()
-	p := plan("election/test-actor", 2, harness.Scenario{Kind: harness.Script, Events: elects(1, 2)},
+	p := plan("election/test-actor", 2, harness.Scenario{Plot: &harness.Script{Events: elects(1, 2)}},
 		role(func(_ *actor, env algo.Env, what string, _ algo.ID, _ algo.Message) {
 			if what == "elect" && env.Now() == 2*ms {
 				panic("enough")

@@ -13,7 +13,7 @@ import (
 
 // A sink is handed each record of a trial as it happens.
 func ExampleSinkFunc() {
-	plan, err := algotest.Plan("mutex/central", 2, harness.Scenario{Kind: harness.Burst, Initiators: 2}, nil)
+	plan, err := algotest.Plan("mutex/central", 2, harness.Scenario{Plot: &harness.Burst{Initiators: 2}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

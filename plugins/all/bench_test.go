@@ -18,13 +18,13 @@ import (
 func BenchmarkSimulatedEntries(b *testing.B) {
 	for _, name := range []string{"ricart-agrawala", "lamport", "naimi-trehel"} {
 		b.Run(name, func(b *testing.B) {
-			p, err := algotest.Plan("mutex/"+name, 10, harness.Scenario{
-				Kind: harness.Closed, Requests: 50_000, Think: link.Constant(0),
-			}, nil)
+			p, err := algotest.Plan("mutex/"+name, 10, harness.Scenario{Plot: &harness.Closed{
+				Requests: 50_000, Think: link.Constant(0),
+			}}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			p.Scenario.Hold = link.Constant(0)
+			p.Scenario.Set("hold", link.Constant(0))
 			s, err := p.Setup()
 			if err != nil {
 				b.Fatal(err)

@@ -105,13 +105,13 @@ func partitioned(t *testing.T, id string, seed uint64, params map[string]any) ha
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	n := []int{3, 5, 7}[rng.IntN(3)]
-	s := harness.Scenario{Kind: harness.Script, Until: 600 * time.Millisecond}
+	s := &harness.Script{Until: 600 * time.Millisecond}
 	for i := range n {
 		s.Events = append(s.Events, harness.Event{
 			At: time.Duration(rng.IntN(50)) * time.Millisecond, Do: harness.DoElect, Node: algo.ID(i + 1),
 		})
 	}
-	p := algotest.MustPlan(t, id, n, s, params)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: s}, params)
 	p.Seed = seed
 	p.Network.Latency = link.Uniform(0, 10*time.Millisecond)
 	if a, _ := algo.Lookup(id); a.Spec.Needs.Detector == algo.NoDetector {

@@ -45,11 +45,11 @@ func TestInitiators(t *testing.T) {
 // agree runs a script that must end with a leader that all name.
 func agree(t *testing.T, a *algo.Algorithm, n int, events []harness.Event) {
 	t.Helper()
-	s := harness.Scenario{Kind: harness.Script, Events: events}
+	s := &harness.Script{Events: events}
 	if a.Spec.Perpetual {
 		s.Until = 2 * time.Second
 	}
-	p := algotest.MustPlan(t, a.ID, n, s, nil)
+	p := algotest.MustPlan(t, a.ID, n, harness.Scenario{Plot: s}, nil)
 	if o, err := algotest.Simulate(p); err != nil || o.Status != trace.OK || o.Completed == 0 {
 		t.Errorf("%s: %s, %v: %v", o.Status, o.Reason, err, fmt.Sprint(events))
 	}

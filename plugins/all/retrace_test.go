@@ -61,7 +61,7 @@ func retraced(t *testing.T, p harness.Plan, change func(trace.List) trace.List) 
 // TestRetrace_Differences: records that no run of the algorithm can have are told.
 func TestRetrace_Differences(t *testing.T) {
 	t.Parallel()
-	p := algotest.MustPlan(t, "election/raft", 3, harness.Scenario{Kind: harness.LeaderCrash, Elections: 5}, nil)
+	p := algotest.MustPlan(t, "election/raft", 3, harness.Scenario{Plot: &harness.LeaderCrash{Elections: 5}}, nil)
 	find := func(l trace.List, is trace.Type, skip int) int {
 		for i := range l {
 			if l[i].Type == is && l[i].Plane == trace.Data {

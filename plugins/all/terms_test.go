@@ -21,9 +21,11 @@ func TestCandidates(t *testing.T) {
 		}
 		t.Run(a.ID, func(t *testing.T) {
 			t.Parallel()
-			for _, kind := range []string{harness.ColdStart, harness.LeaderCrash} {
+			for kind, plot := range map[string]harness.Plot{
+				"cold-start": &harness.ColdStart{}, "leader-crash": &harness.LeaderCrash{Settle: 200 * time.Millisecond},
+			} {
 				o := algotest.MustSimulate(t, algotest.MustPlan(t, a.ID, 5,
-					harness.Scenario{Kind: kind, Settle: 200 * time.Millisecond}, nil))
+					harness.Scenario{Plot: plot}, nil))
 				i := slices.IndexFunc(o.Metrics, func(v metric.Value) bool {
 					return v.Name == metric.TermsPerElection.Name
 				})

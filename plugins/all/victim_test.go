@@ -17,7 +17,7 @@ func TestLeaderCrash_Victim(t *testing.T) {
 	t.Parallel()
 	changed, waited := 0, 0
 	for seed := range uint64(60) {
-		p := algotest.MustPlan(t, "election/ble", 5, harness.Scenario{Kind: harness.LeaderCrash, Elections: 3}, nil)
+		p := algotest.MustPlan(t, "election/ble", 5, harness.Scenario{Plot: &harness.LeaderCrash{Elections: 3}}, nil)
 		p.Seed, p.Network.Loss, p.TimeLimit = seed, 0.2, time.Minute
 		s, err := p.Setup()
 		if err != nil {

@@ -20,10 +20,10 @@ func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"record":{"Type":1,"Process":4000000000}}`))
 	f.Add([]byte(`{"record":null,"bye":{"late":-1}}`))
 	f.Add([]byte("token sent"))
-	crash := harness.Scenario{Kind: harness.LeaderCrash, Settle: 5 * time.Millisecond}
+	crash := harness.Scenario{Plot: &harness.LeaderCrash{Settle: 5 * time.Millisecond}}
 	ring, err := algotest.Plan("election/raft", 3, crash, nil)
 	must(f, err)
-	lock, err := algotest.Plan("mutex/naimi-trehel", 3, harness.Scenario{Kind: harness.Burst}, nil)
+	lock, err := algotest.Plan("mutex/naimi-trehel", 3, harness.Scenario{Plot: &harness.Burst{}}, nil)
 	must(f, err)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		for _, p := range []harness.Plan{ring, lock} {

@@ -31,9 +31,9 @@ type Ballot struct {
 // Plan is the plan of the script.
 func (b Ballot) Plan(t testing.TB, id string) harness.Plan {
 	t.Helper()
-	p := MustPlan(t, id, b.Nodes, harness.Scenario{
-		Kind: harness.Script, Events: append(Each(harness.DoSuspect, b.Suspects...), b.Events...),
-	}, b.Params)
+	p := MustPlan(t, id, b.Nodes, harness.Scenario{Plot: &harness.Script{
+		Events: append(Each(harness.DoSuspect, b.Suspects...), b.Events...),
+	}}, b.Params)
 	if p.Leader = b.Leader; p.Leader == algo.None {
 		p.Leader = algo.ID(b.Nodes)
 	}

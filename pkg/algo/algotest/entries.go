@@ -47,7 +47,7 @@ type Entries struct {
 // Plan is the plan of the script.
 func (c Entries) Plan(t testing.TB, id string) harness.Plan {
 	t.Helper()
-	scenario := harness.Scenario{Kind: harness.Script, Events: c.Events, Until: c.Until}
+	scenario := harness.Scenario{Plot: &harness.Script{Events: c.Events, Until: c.Until}}
 	p := MustPlan(t, id, c.Nodes, scenario, c.Params)
 	if c.Shape.Kind != "" {
 		p.Shape = c.Shape

@@ -19,7 +19,7 @@ func ExampleVerify() {
 // A scenario is simulated, and its outcome looked at.
 func ExampleSimulate() {
 	plan, err := algotest.Plan("mutex/naimi-trehel", 3,
-		harness.Scenario{Kind: harness.Burst, Initiators: 3}, nil)
+		harness.Scenario{Plot: &harness.Burst{Initiators: 3}}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

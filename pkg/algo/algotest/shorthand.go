@@ -281,7 +281,8 @@ func RunRestartInside(t testing.TB, id string, victim algo.ID) Outcome {
 		At(105*ms, harness.DoCrash, victim), At(106*ms, harness.DoRestart, victim),
 		At(110*ms, harness.DoRequest, 2)),
 	}.Plan(t, id)
-	p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
+	p.InModel = false
+	p.Scenario.Set("hold", link.Constant(20*ms))
 	return MustSimulate(t, p)
 }
 
@@ -311,8 +312,8 @@ func Rings(n int) iter.Seq[[]algo.ID] {
 // OnRing runs an election on a ring of that order, which all of these begin at once.
 func OnRing(t testing.TB, id string, order []algo.ID, initiators ...algo.ID) Outcome {
 	t.Helper()
-	p := MustPlan(t, id, len(order), harness.Scenario{Kind: harness.Script,
-		Events: Each(harness.DoElect, initiators...)}, nil)
+	p := MustPlan(t, id, len(order), harness.Scenario{Plot: &harness.Script{
+		Events: Each(harness.DoElect, initiators...)}}, nil)
 	p.Shape.Order = order
 	o := MustSimulate(t, p)
 	if o.Status != trace.OK {

@@ -28,7 +28,7 @@ func NewTranscript(t testing.TB, id string, n int, c algo.Config, given map[stri
 // newStepper makes the process of n that c describes, in the unit-delay model.
 func newStepper(t testing.TB, id string, n int, c algo.Config, given map[string]any) *algo.Stepper {
 	t.Helper()
-	p := MustPlan(t, id, n, harness.Scenario{Kind: harness.Script}, given)
+	p := MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{}}, given)
 	s, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)

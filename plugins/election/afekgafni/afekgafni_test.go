@@ -29,7 +29,7 @@ var ascending = map[string]any{"capture_order": "ascending"}
 func elect(t *testing.T, n int, given map[string]any, latency link.Latency, seed uint64,
 	events ...harness.Event) (leader algo.ID, sent int64) {
 	t.Helper()
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, given)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, given)
 	p.Network.Latency, p.Seed = latency, seed
 	o := algotest.MustSimulate(t, p)
 	if o.Status != trace.OK {

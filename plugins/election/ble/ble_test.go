@@ -70,8 +70,8 @@ func TestClaims(t *testing.T) {
 			{"happy", 9500, 8500, (n-1)*(4*n-6) + (n-1)*(n-2)*2},
 			{"happy", 10500, 10500, (n-1)*(5*n-8) + (n-1)*(n-2)*2},
 		} {
-			p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Until: 40 * ms,
-				Events: []harness.Event{algotest.Crash(c.at*time.Microsecond, algo.ID(n))}},
+			p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Until: 40 * ms,
+				Events: []harness.Event{algotest.Crash(c.at*time.Microsecond, algo.ID(n))}}},
 				params{"hb_delay": 3 * ms, "rule": c.rule})
 			p.Leader = algo.ID(n)
 			o := algotest.MustSimulate(t, p)
@@ -96,9 +96,9 @@ func TestClaims(t *testing.T) {
 // new one.
 func TestReturn(t *testing.T) {
 	for _, given := range []params{{"hb_delay": 3 * ms}, {"hb_delay": 3 * ms, "rule": "happy"}} {
-		p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.Script, Until: 60 * ms,
+		p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.Script{Until: 60 * ms,
 			Events: []harness.Event{algotest.Crash(9500*time.Microsecond, 5),
-				algotest.Restart(10*ms, 5)}}, given)
+				algotest.Restart(10*ms, 5)}}}, given)
 		p.Leader = 5
 		o := algotest.MustSimulate(t, p)
 		for _, r := range o.Trace {

@@ -116,7 +116,8 @@ func TestNoCandidate(t *testing.T) {
 		Nodes: 4, Crashed: []algo.ID{3, 4}, Suspects: []algo.ID{1}, Params: params(0, 2),
 	}
 	p := b.Plan(t, id)
-	p.InModel, p.Scenario.Until = false, 1000*ms
+	p.InModel = false
+	p.Scenario.Set("until", 1000*ms)
 	o, err := algotest.Simulate(p)
 	if err != nil || o.Status != trace.TimedOut || o.Completed != 0 {
 		t.Errorf("%s: %s, %v, want a time-out", o.Status, o.Reason, err)

@@ -391,10 +391,10 @@ func TestTiming(t *testing.T) {
 func TestMistakenAndGone(t *testing.T) {
 	t.Parallel()
 	for _, noticed := range []time.Duration{ms, 20 * ms} { // before it is asked, and later
-		p := algotest.MustPlan(t, id, 3, harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+		p := algotest.MustPlan(t, id, 3, harness.Scenario{Plot: &harness.Script{Events: []harness.Event{
 			{Do: harness.DoSuspect, Node: 1, Of: 3}, algotest.Crash(ms/2, 1),
 			{At: noticed, Do: harness.DoSuspect, Node: 2, Of: 1},
-		}}, list(2))
+		}}}, list(2))
 		p.Leader = 3
 		if o := algotest.MustSimulate(t, p); o.Status != trace.OK || o.Last() != 3 {
 			t.Errorf("noticed at %v: %s: %s: %v", noticed, o.Status, o.Reason, o.Operations)
@@ -410,9 +410,9 @@ func TestLowerOneOfTheList(t *testing.T) {
 		return harness.Event{At: at, Do: harness.DoCrash, Node: p, For: lasts}
 	}
 	for seed := range uint64(100) {
-		p := algotest.MustPlan(t, id, 4, harness.Scenario{Kind: harness.Script, Events: []harness.Event{
+		p := algotest.MustPlan(t, id, 4, harness.Scenario{Plot: &harness.Script{Events: []harness.Event{
 			crash(0, 4, 0), crash(70*ms, 3, 160*ms), crash(201*ms, 2, 160*ms), crash(370*ms, 3, 0),
-		}}, map[string]any{"t_answer": 80 * ms, "t_elected": 160 * ms})
+		}}}, map[string]any{"t_answer": 80 * ms, "t_elected": 160 * ms})
 		p.Seed, p.Leader, p.TimeLimit = seed, 4, 10*time.Second
 		p.Network.Latency = link.Uniform(ms/5, 20*ms)
 		p.Detector = harness.PerfectDetector(100 * ms)

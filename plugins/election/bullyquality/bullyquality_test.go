@@ -278,7 +278,7 @@ func random(t *testing.T, seed uint64) harness.Plan {
 	p.Params["hysteresis"] = int64(rng.IntN(3))
 	p.Params["contact"] = []string{"all", "all", "higher"}[rng.IntN(3)]
 	for range rng.IntN(10) {
-		p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+		p.Scenario.Add(harness.Event{
 			At: time.Duration(rng.IntN(300)) * ms, Do: []string{"improve", "degrade"}[rng.IntN(2)],
 			Node: algo.ID(1 + rng.IntN(p.Nodes)),
 		})

@@ -45,7 +45,7 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
 	params := algotest.With(map[string]any{"t_answer": 2 * ms}, given)
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, params)
 	p.Leader, p.TimeLimit = 1, time.Minute
 	if change != nil {
 		change(&p)
@@ -94,7 +94,7 @@ func TestCounts(t *testing.T) {
 // instant do two processes lead, and after the heal all follow the new leader.
 func TestSplit(t *testing.T) {
 	t.Parallel()
-	split := func(p *harness.Plan) { p.Scenario.Until = 400 * ms }
+	split := func(p *harness.Plan) { p.Scenario.Set("until", 400*ms) }
 	for _, claims := range []bool{false, true} {
 		o := run(t, 5, split, map[string]any{"claim_phase": claims},
 			cut(0, []uint32{1, 2}, []uint32{3, 4, 5}),
@@ -181,7 +181,7 @@ func TestQuorumLost(t *testing.T) {
 	down := []harness.Event{
 		event(0, harness.DoCrash, 3), event(0, harness.DoCrash, 4), event(0, harness.DoCrash, 5),
 	}
-	o = run(t, 5, func(p *harness.Plan) { detect(p); p.Scenario.Until = 300 * ms }, nil, down...)
+	o = run(t, 5, func(p *harness.Plan) { detect(p); p.Scenario.Set("until", 300*ms) }, nil, down...)
 	if got := fmt.Sprint(named(o.Trace)); got != "map[1:0 2:0]" || kinds(o)["JOIN"] != 0 {
 		t.Errorf("three of five dead: %s, %v", got, kinds(o))
 	}
@@ -226,7 +226,7 @@ func TestPartialPartition(t *testing.T) {
 	t.Parallel()
 	o := run(t, 5, func(p *harness.Plan) {
 		detect(p)
-		p.Scenario.Until = time.Second
+		p.Scenario.Set("until", time.Second)
 	}, nil, cut(0, []uint32{1}, []uint32{2}),
 		harness.Event{Do: harness.DoHeal, Groups: [][]uint32{{1, 2}}}, // all links but that of 1 and 2
 		event(0, harness.DoCrash, 5), event(0, "abdicate", 1), event(0, harness.DoSuspect, 2))

@@ -24,7 +24,8 @@ func TestElectable(t *testing.T) {
 	} {
 		for seed := range uint64(50) {
 			o := run(t, 5, func(p *harness.Plan) {
-				p.Seed, p.Leader, p.Scenario.Until = seed, algo.None, time.Second
+				p.Seed, p.Leader = seed, algo.None
+				p.Scenario.Set("until", time.Second)
 				p.Params["electable"] = electable
 			}, nil, cut(0, []uint32{1}), // all links of 1, and then that to 2 is mended
 				harness.Event{Do: harness.DoHeal, Groups: [][]uint32{{1, 3, 4, 5}, {2}}},
@@ -107,12 +108,12 @@ func TestElectable_Rule(t *testing.T) {
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
-		p := algotest.MustPlan(t, "election/bully-quorum", 3, harness.Scenario{Kind: harness.Script,
+		p := algotest.MustPlan(t, "election/bully-quorum", 3, harness.Scenario{Plot: &harness.Script{
 			Events: []harness.Event{
 				event(0, harness.DoElect, 2), event(0, harness.DoElect, 1),
-				{At: 160 * ms, Do: harness.DoSlow, Node: 1, Args: fault.By(20 * ms), For: 160 * ms},
+				{At: 160 * ms, Do: harness.DoSlow, Node: 1, Args: fault.SlowBy(20 * ms), For: 160 * ms},
 				{At: 200 * ms, Do: harness.DoCrash, Node: 2, For: 5 * ms},
-			}}, map[string]any{"t_answer": 80 * ms, "backoff": 160 * ms})
+			}}}, map[string]any{"t_answer": 80 * ms, "backoff": 160 * ms})
 		p.Seed, p.Network.Latency = seed, link.Constant(20*ms)
 		p.Detector = harness.HeartbeatDetector(40*ms, 80*ms)
 		if o := algotest.MustSimulate(t, p); o.Status != trace.OK {

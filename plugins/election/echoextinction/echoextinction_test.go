@@ -47,7 +47,7 @@ func TestWaves(t *testing.T) {
 			events = append(events, algotest.At(at, harness.DoElect, p))
 			largest = max(largest, p)
 		}
-		p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, nil)
+		p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, nil)
 		p.Shape, p.Seed, p.Network.Latency = shape, seed, link.Uniform(ms/100, ms)
 		setup, err := p.Setup()
 		if err != nil {

@@ -69,7 +69,7 @@ func random(t *testing.T, seed uint64) (harness.Plan, algotest.Outcome, *algo.Gr
 		at := last * time.Duration(rng.IntN(100)) / 100
 		events = append(events, algotest.At(at, harness.DoElect, algo.ID(i+1)))
 	}
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, nil)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, nil)
 	p.Shape, p.Seed, p.Network.Latency = explore.AnyShape(rng), seed, link.Uniform(ms/100, ms)
 	p.Shape.Weighing = "random"
 	setup, err := p.Setup()

@@ -34,7 +34,7 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
 	params := algotest.With(map[string]any{"t_answer": 2 * ms}, given)
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, params)
 	p.TimeLimit = time.Minute
 	if change != nil {
 		change(&p)
@@ -99,7 +99,7 @@ func TestMerges(t *testing.T) {
 			[]harness.Event{invite(0, 1, 2), invite(ms/2, 3, 1)},
 			4, "map[1:1 2:1 3:3]"},
 	} {
-		o := run(t, test.n, func(p *harness.Plan) { p.Scenario.Until = 500 * ms }, nil, test.events...)
+		o := run(t, test.n, func(p *harness.Plan) { p.Scenario.Set("until", 500*ms) }, nil, test.events...)
 		if got := named(o); got != test.want || o.Totals.Sent != test.sent {
 			t.Errorf("%s: %s, %d sent; want %s, %d", name, got, o.Totals.Sent, test.want, test.sent)
 		}
@@ -111,7 +111,7 @@ func TestMerges(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 16; n++ {
-		p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.ColdStart, Initiators: 1}, nil)
+		p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.ColdStart{Initiators: 1}}, nil)
 		o, err := algotest.Simulate(p)
 		if err != nil || o.Status != trace.OK || o.Totals.Sent != int64(2*(n-1)) {
 			t.Errorf("n = %d: %s %s, %d sent, want 2(N-1): %v", n, o.Status, o.Reason, o.Totals.Sent, err)
@@ -214,7 +214,8 @@ func TestPartition(t *testing.T) {
 	}
 	for _, until := range []time.Duration{399 * ms, 800 * ms} {
 		o := run(t, 6, func(p *harness.Plan) {
-			p.Leader, p.Scenario.Until = 5, until
+			p.Leader = 5
+			p.Scenario.Set("until", until)
 			p.Detector = harness.HeartbeatDetector(5*ms, 15*ms)
 		}, nil, events...)
 		sides := map[algo.ID]bool{}
@@ -252,7 +253,8 @@ func TestPartitionHeals(t *testing.T) {
 		}
 		from := time.Duration(rng.Int64N(int64(60 * ms)))
 		o := run(t, 5, func(p *harness.Plan) {
-			p.Seed, p.Scenario.Until = seed, time.Second
+			p.Seed = seed
+			p.Scenario.Set("until", time.Second)
 			p.Network.Latency = link.Uniform(ms/100, ms)
 			p.Detector = harness.HeartbeatDetector(5*ms, 15*ms)
 		}, nil, event(0, harness.DoElect, 1), event(0, harness.DoElect, 4),
@@ -295,7 +297,8 @@ func TestTooShort(t *testing.T) {
 	bad := 0
 	for seed := range uint64(200) {
 		o := run(t, 6, func(p *harness.Plan) {
-			p.Seed, p.InModel, p.Scenario.Until = seed, false, 300*ms
+			p.Seed, p.InModel = seed, false
+			p.Scenario.Set("until", 300*ms)
 			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, map[string]any{"t_answer": ms / 4, "pause": ms / 4}, event(0, harness.DoElect, 1),
 			event(0, harness.DoElect, 3), event(0, harness.DoElect, 5))

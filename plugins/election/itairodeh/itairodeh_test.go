@@ -114,7 +114,7 @@ func TestFair(t *testing.T) {
 	t.Parallel()
 	leads := map[algo.ID]int{}
 	for seed := range uint64(600) {
-		p := algotest.MustPlan(t, id, 3, harness.Scenario{Kind: harness.ColdStart}, nil)
+		p := algotest.MustPlan(t, id, 3, harness.Scenario{Plot: &harness.ColdStart{}}, nil)
 		p.Seed = seed
 		o := algotest.MustSimulate(t, p)
 		if o.Status != trace.OK {
@@ -222,7 +222,7 @@ func TestRounds(t *testing.T) {
 		const trials = 1500
 		pebbles, terms := 0., 0.
 		for seed := range uint64(trials) {
-			p := algotest.MustPlan(t, synchronousID, n, harness.Scenario{Kind: harness.ColdStart}, nil)
+			p := algotest.MustPlan(t, synchronousID, n, harness.Scenario{Plot: &harness.ColdStart{}}, nil)
 			p.Seed = seed
 			o := algotest.MustSimulate(t, p)
 			if o.Status != trace.OK || o.Kinds[0].Sent != int64(n) {

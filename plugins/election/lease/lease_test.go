@@ -44,7 +44,7 @@ func script(t *testing.T, n int, given params, until time.Duration, events ...ha
 	t.Helper()
 	all := params{"store": int64(n), "jitter": 0.0}
 	maps.Copy(all, given)
-	return algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Until: until, Events: events}, all)
+	return algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Until: until, Events: events}}, all)
 }
 
 // leads runs p and compares whom each process names in the end; 0: nobody.
@@ -52,7 +52,7 @@ func leads(t *testing.T, p harness.Plan, names map[string]int64, more ...harness
 	t.Helper()
 	p.Scenario.Expect = append(more, harness.Each("leaders", names))
 	if o := algotest.MustSimulate(t, p); o.Status == trace.Violated {
-		t.Errorf("until %v: %s: %v", p.Scenario.Until, o.Status, o.Violations)
+		t.Errorf("until %v: %s: %v", p.Scenario.Does().Ends(), o.Status, o.Violations)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestRelease(t *testing.T) {
 			one = 2
 		}
 		leads(t, p, map[string]int64{"1": one, "2": 2, "3": 2})
-		p.Scenario.Events = append(p.Scenario.Events, harness.Event{At: until - 40*ms, Do: "campaign", Node: 1})
+		p.Scenario.Add(harness.Event{At: until - 40*ms, Do: "campaign", Node: 1})
 		leads(t, p, map[string]int64{"1": 2, "2": 2, "3": 2})
 	}
 }
@@ -149,7 +149,7 @@ func TestClaim(t *testing.T) {
 	claim := algotest.Lookup(t, id).Spec.Claims[0]
 	for n := 2; n <= 9; n++ {
 		for seed := range uint64(20) {
-			p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.ColdStart}, nil)
+			p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.ColdStart{}}, nil)
 			p.Seed = seed
 			lo, hi := claim.Bound(n)
 			for _, m := range algotest.MustSimulate(t, p).Metrics {

@@ -30,7 +30,7 @@ func TestReference(t *testing.T) { algotest.Cases(t, id) }
 
 func script(t *testing.T, n int, until time.Duration, events ...harness.Event) harness.Plan {
 	t.Helper()
-	return algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Until: until, Events: events},
+	return algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Until: until, Events: events}},
 		params{"ttl": 60 * ms, "renew": 20 * ms, "retry": 20 * ms, "margin": 5 * ms})
 }
 
@@ -77,7 +77,7 @@ func TestFailOver(t *testing.T) {
 // TestSlowClock is what the margin is for: a holder that is cut off, and whose clock is slower.
 func TestSlowClock(t *testing.T) {
 	for factor, two := range map[float64]bool{1: false, 0.95: false, 0.5: true} {
-		drift := harness.Event{Do: "drift", Node: 2, Args: fault.Args{"factor": factor}}
+		drift := harness.Event{Do: "drift", Node: 2, Args: fault.Args{Own: &fault.Drifting{Factor: factor}}}
 		p := script(t, 4, 300*ms, drift, harness.Event{At: 30 * ms, Do: "cut", Groups: [][]uint32{{2}, {1, 3, 4}}})
 		p.Leader, p.InModel = 2, false
 		if o := algotest.MustSimulate(t, p); (o.Status == trace.Violated) != two {

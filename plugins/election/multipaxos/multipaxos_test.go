@@ -46,8 +46,8 @@ func TestReference(t *testing.T) { algotest.Cases(t, id) }
 func TestCases(t *testing.T) {
 	for n := int64(3); n <= 9; n++ {
 		for _, crashed := range []bool{true, false} {
-			p := plan(t, int(n), harness.Scenario{Kind: harness.Script,
-				Events: []harness.Event{{Do: "prepare", Node: 1}}})
+			p := plan(t, int(n), harness.Scenario{Plot: &harness.Script{
+				Events: []harness.Event{{Do: "prepare", Node: 1}}}})
 			back := n - 1
 			if crashed {
 				p.Leader, p.Crashed, back = algo.ID(n), []algo.ID{algo.ID(n)}, n-2
@@ -66,7 +66,7 @@ func TestCases(t *testing.T) {
 // promises those above; the highest wins in the first round.
 func TestTogether(t *testing.T) {
 	for n := int64(2); n <= 9; n++ {
-		p := plan(t, int(n), harness.Scenario{Kind: harness.ColdStart})
+		p := plan(t, int(n), harness.Scenario{Plot: &harness.ColdStart{}})
 		o := run(t, p)
 		pairs := n * (n - 1) / 2
 		for i, want := range []int64{2 * pairs, pairs, pairs} { // PREPARE, PROMISE, NACK
@@ -83,9 +83,9 @@ func TestTogether(t *testing.T) {
 // TestScenarios are those that users run.
 func TestScenarios(t *testing.T) {
 	for n := 1; n <= 9; n++ {
-		run(t, plan(t, n, harness.Scenario{Kind: harness.ColdStart, Initiators: 1}))
+		run(t, plan(t, n, harness.Scenario{Plot: &harness.ColdStart{Initiators: 1}}))
 		if n > 2 {
-			run(t, plan(t, n, harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}))
+			run(t, plan(t, n, harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * ms}}))
 		}
 	}
 }
@@ -93,12 +93,12 @@ func TestScenarios(t *testing.T) {
 // TestMinority: two of five, cut off, do not get a leader however often they
 // try; and follow that of the others afterwards.
 func TestMinority(t *testing.T) {
-	p := plan(t, 5, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second,
+	p := plan(t, 5, harness.Scenario{Plot: &harness.Script{Until: 2 * time.Second,
 		Events: []harness.Event{
 			{Do: "cut", Groups: [][]uint32{{1, 2}}},
 			{Do: "prepare", Node: 1}, {Do: "prepare", Node: 3},
 			{At: time.Second, Do: "heal"},
-		}})
+		}}})
 	o := run(t, p)
 	for _, r := range o.Trace {
 		if r.At < time.Second && r.Process == 1 && r.Peer == 1 && r.Type.String() == "elected" {
@@ -114,7 +114,7 @@ func TestMinority(t *testing.T) {
 // other for ever, unless each waits a random time.
 func TestPatience(t *testing.T) {
 	for backoff, want := range map[time.Duration]trace.Status{0: trace.TimedOut, 50 * ms: trace.OK} {
-		p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.ColdStart, Initiators: 2},
+		p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.ColdStart{Initiators: 2}},
 			params{"t_prepare": ms * 3 / 2, "backoff": backoff})
 		p.TimeLimit = time.Second
 		if o, err := algotest.Simulate(p); err != nil || o.Status != want {
@@ -127,10 +127,10 @@ func TestPatience(t *testing.T) {
 // waits longer than the other.
 func TestDuel(t *testing.T) {
 	for seed := range uint64(100) {
-		p := plan(t, 5, harness.Scenario{Kind: harness.Script, Until: time.Second,
+		p := plan(t, 5, harness.Scenario{Plot: &harness.Script{Until: time.Second,
 			Events: []harness.Event{
 				{Do: "prepare", Node: 1}, {Do: "prepare", Node: 2}, {Do: "prepare", Node: 5},
-			}})
+			}}})
 		p.Seed = seed
 		p.Network = link.Network{Latency: link.Uniform(ms/10, 20*ms), Unordered: true}
 		run(t, p)

@@ -37,7 +37,7 @@ func TestConsul(t *testing.T) {
 		given[name] = v
 	}
 	for n, want := range map[int][3]float64{3: {1308, 2045, 2709}, 5: {1330, 1881, 2402}} {
-		p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.LeaderCrash}, given)
+		p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.LeaderCrash{}}, given)
 		p.Network.Latency = link.Constant(2 * ms)
 		var outages []float64
 		for seed := range uint64(1000) {
@@ -213,7 +213,7 @@ func TestSettles(t *testing.T) {
 	t.Parallel()
 	given := params{"last_contact": true, "heartbeat": 10 * ms, "heartbeat_spread": 5 * ms,
 		"t_election": 100 * ms, "t_election_spread": 50 * ms}
-	p := algotest.MustPlan(t, id, 3, harness.Scenario{Kind: harness.LeaderCrash}, given)
+	p := algotest.MustPlan(t, id, 3, harness.Scenario{Plot: &harness.LeaderCrash{}}, given)
 	if got := p.LeastSettle(); got != 300*ms {
 		t.Errorf("settles for %v", got)
 	}
@@ -225,7 +225,7 @@ func TestSettles(t *testing.T) {
 		t.Errorf("crash at %v, phase %v", op.Cause, op.Phase)
 	}
 	given["t_election_fixed"] = 200 * ms
-	if p = algotest.MustPlan(t, id, 3, harness.Scenario{Kind: harness.LeaderCrash}, given); p.LeastSettle() != 400*ms {
+	if p = algotest.MustPlan(t, id, 3, harness.Scenario{Plot: &harness.LeaderCrash{}}, given); p.LeastSettle() != 400*ms {
 		t.Errorf("settles for %v with fixed timers", p.LeastSettle())
 	}
 	spec := &algotest.Lookup(t, id).Spec

@@ -25,7 +25,7 @@ func TestSplitVotes(t *testing.T) {
 	}{{0, 1, 1}, {3 * ms, 0.4, 0.9}, {30 * ms, 0.005, 0.2}, {10 * time.Second, 0, 0.01}} {
 		terms, split := 0.0, 0.0
 		for seed := range uint64(trials) {
-			p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.LeaderCrash, Settle: 200 * ms},
+			p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.LeaderCrash{Settle: 200 * ms}},
 				params{"t_election": 100 * ms, "t_election_spread": test.spread})
 			p.Seed, p.Network.Latency, p.TimeLimit = seed+1, link.Uniform(ms, 2*ms), 2*time.Second+test.spread
 			p.InModel = false // equal time-outs promise nothing

@@ -28,7 +28,7 @@ func TestCases(t *testing.T) { algotest.Cases(t, id) }
 func simulate(t *testing.T, n int, change func(*harness.Plan),
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events},
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}},
 		map[string]any{"skip_timeout": 2 * ms})
 	change(&p)
 	o := algotest.MustSimulate(t, p)
@@ -274,7 +274,8 @@ func TestTooShort(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		o := simulate(t, 5, func(p *harness.Plan) {
-			p.Seed, p.InModel, p.Scenario.Until = seed, false, 100*ms
+			p.Seed, p.InModel = seed, false
+			p.Scenario.Set("until", 100*ms)
 			p.Params["skip_timeout"] = ms / 4
 			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, elect(1)...)

@@ -33,7 +33,7 @@ func run(t *testing.T, n int, change func(*harness.Plan), given map[string]any,
 	events ...harness.Event) algotest.Outcome {
 	t.Helper()
 	params := algotest.With(map[string]any{"skip_timeout": 2 * ms}, given)
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, params)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, params)
 	p.Leader = algo.ID(n)
 	if change != nil {
 		change(&p)
@@ -139,7 +139,7 @@ func TestSuspicionDuringElection(t *testing.T) {
 func TestOrphan(t *testing.T) {
 	t.Parallel()
 	orphan := []harness.Event{suspect(0, 3), crash(2*ms, 3)}
-	forever := func(p *harness.Plan) { p.Crashed, p.Scenario.Until = []algo.ID{6}, 3*time.Second }
+	forever := func(p *harness.Plan) { p.Crashed = []algo.ID{6}; p.Scenario.Set("until", 3*time.Second) }
 	literal := map[string]any{"hop_limit": int64(0), "lap_timeout": time.Duration(0)}
 	o := run(t, 6, forever, literal, orphan...)
 	if o.Status != trace.TimedOut || o.Totals.Sent < 2000 || o.End.At != 3*time.Second {
@@ -262,7 +262,8 @@ func TestTooShort(t *testing.T) {
 	bad := 0
 	for seed := range uint64(10) {
 		o := run(t, 5, func(p *harness.Plan) {
-			p.Seed, p.InModel, p.Scenario.Until = seed, false, 50*ms
+			p.Seed, p.InModel = seed, false
+			p.Scenario.Set("until", 50*ms)
 			p.Network.Latency = link.Uniform(ms/100, ms)
 		}, map[string]any{"skip_timeout": ms / 2}, suspect(0, 1))
 		if o.Status != trace.OK {

@@ -51,7 +51,7 @@ const (
 )
 
 func script(until time.Duration, events ...harness.Event) harness.Scenario {
-	return harness.Scenario{Kind: harness.Script, Until: until, Events: events}
+	return harness.Scenario{Plot: &harness.Script{Until: until, Events: events}}
 }
 
 // TestConformance is the kit with fewer schedules: TestSchedules has a thousand of
@@ -116,7 +116,7 @@ func TestFailover(t *testing.T) {
 // TestClaim is 4N-5 as results report it: messages from the crash to agreement.
 func TestClaim(t *testing.T) {
 	for n := 3; n <= 9; n++ {
-		crash := harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}
+		crash := harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * ms}}
 		o := simulate(t, n, nil, crash, algo.ID(n))
 		for _, m := range o.Metrics {
 			if m.Name == "messages_per_election" && m.Value != float64(4*n-5) {
@@ -152,7 +152,7 @@ func TestStable(t *testing.T) {
 func TestColdStart(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		for _, v := range []string{"stable", "basic", "lossy"} {
-			cold := harness.Scenario{Kind: harness.ColdStart}
+			cold := harness.Scenario{Plot: &harness.ColdStart{}}
 			simulate(t, n, params{"variant": v}, cold, algo.None)
 		}
 	}

@@ -31,7 +31,7 @@ func plan(t *testing.T, n int, shape string, given map[string]any,
 	for _, p := range initiators {
 		events = append(events, harness.Event{Do: harness.DoElect, Node: p})
 	}
-	p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Script, Events: events}, given)
+	p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{Events: events}}, given)
 	p.Shape.Tree = shape
 	return p
 }
@@ -170,8 +170,7 @@ func TestOnce(t *testing.T) {
 	p := plan(t, 7, "binary", nil, 4, 4)
 	for at := ms; at < 20*ms; at += ms {
 		for who := range 7 {
-			p.Scenario.Events = append(p.Scenario.Events,
-				harness.Event{At: at, Do: harness.DoElect, Node: algo.ID(who + 1)})
+			p.Scenario.Add(harness.Event{At: at, Do: harness.DoElect, Node: algo.ID(who + 1)})
 		}
 	}
 	check4N(t, p, 7)
@@ -239,7 +238,7 @@ func TestSchedules(t *testing.T) {
 		p.Seed = seed
 		p.Network = link.Network{Latency: link.Uniform(ms/100, ms), Unordered: seed%2 == 0}
 		for range 1 + rng.IntN(n) {
-			p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+			p.Scenario.Add(harness.Event{
 				At: time.Duration(rng.Int64N(int64(2 * ms))), Do: harness.DoElect,
 				Node: algo.ID(1 + rng.IntN(n))})
 		}

@@ -38,8 +38,8 @@ func TestCounts(t *testing.T) {
 			if all {
 				events = events[1:]
 			}
-			p := algotest.MustPlan(t, id, int(n), harness.Scenario{Kind: harness.Script, Until: 30 * ms,
-				Events: events}, params{"heartbeat_rounds": int64(1)})
+			p := algotest.MustPlan(t, id, int(n), harness.Scenario{Plot: &harness.Script{Until: 30 * ms,
+				Events: events}}, params{"heartbeat_rounds": int64(1)})
 			p.Leader, p.Crashed = algo.ID(n), []algo.ID{algo.ID(n)}
 			at, leader := 14*ms, algo.ID(1)
 			if all {
@@ -195,8 +195,8 @@ func TestSilence(t *testing.T) {
 func TestPatience(t *testing.T) {
 	shortest, longest := time.Hour, time.Duration(0)
 	for seed := range uint64(200) {
-		p := algotest.MustPlan(t, id, 3, harness.Scenario{Kind: harness.Script, Until: time.Second,
-			Events: []harness.Event{{Do: "crash", Who: "leader"}}}, params{"t_view": 100 * ms})
+		p := algotest.MustPlan(t, id, 3, harness.Scenario{Plot: &harness.Script{Until: time.Second,
+			Events: []harness.Event{{Do: "crash", Who: "leader"}}}}, params{"t_view": 100 * ms})
 		p.Leader, p.Seed = 3, seed
 		for _, r := range algotest.MustSimulate(t, p).Trace {
 			if r.Type == trace.Send && r.At > 0 {

@@ -19,7 +19,7 @@ import (
 func TestDiscoveryCount(t *testing.T) {
 	for n := int64(1); n <= 9; n++ {
 		p := plan(t, int(n), params{"finalize_wait": 2 * ms, "discovery": true},
-			harness.Scenario{Kind: harness.ColdStart})
+			harness.Scenario{Plot: &harness.ColdStart{}})
 		votes, sent := (n-1)*(n+n*(n-1)/2), (n-1)*(n+n*(n-1)/2)+4*(n-1)
 		leader, at := algo.ID(n), 8*ms
 		switch n {
@@ -44,11 +44,11 @@ func TestDiscoveryCount(t *testing.T) {
 func TestDiscoveryScenarios(t *testing.T) {
 	given := params{"discovery": true}
 	for n := 3; n <= 9; n++ {
-		run(t, plan(t, n, given, harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}))
+		run(t, plan(t, n, given, harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * ms}}))
 	}
-	p := plan(t, 5, given, harness.Scenario{Kind: harness.Script, Until: 200 * ms,
+	p := plan(t, 5, given, harness.Scenario{Plot: &harness.Script{Until: 200 * ms,
 		Events: []harness.Event{{Do: "cut", Groups: [][]uint32{{5}}}, {Do: "suspect", Node: 1},
-			{Do: "suspect", Node: 2}, {Do: "suspect", Node: 3}, {Do: "suspect", Node: 4}}})
+			{Do: "suspect", Node: 2}, {Do: "suspect", Node: 3}, {Do: "suspect", Node: 4}}}})
 	p.Leader = 5
 	leads := map[uint32]string{}
 	for _, r := range run(t, p).Trace {
@@ -253,7 +253,7 @@ func TestDiscoverySchedules(t *testing.T) {
 			p.InModel = false
 			p.Network.Loss, p.Network.Unordered, p.Network.Duplication = 0.1, true, 0.2
 			for q := 1; q < p.Nodes; q++ { // back at random, or soon
-				p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+				p.Scenario.Add(harness.Event{
 					At: time.Duration(q*q) * 7 * ms, For: 50 * ms, Do: harness.DoCrash, Node: algo.ID(q),
 				})
 			}

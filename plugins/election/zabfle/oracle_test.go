@@ -61,7 +61,7 @@ type flight struct {
 func newOracle(t *testing.T, seed uint64) *oracle {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	n := 3 + 2*rng.IntN(2)
-	p := plan(t, n, params{"discovery": true}, harness.Scenario{Kind: harness.Script})
+	p := plan(t, n, params{"discovery": true}, harness.Scenario{Plot: &harness.Script{}})
 	setup, err := p.Setup()
 	if err != nil {
 		t.Fatal(err)

@@ -70,10 +70,9 @@ func TestCases(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s N=%d", c.name, n), func(t *testing.T) {
 				c.given["finalize_wait"] = 2 * ms
-				p := plan(t, int(n), c.given, harness.Scenario{Kind: harness.Script})
+				p := plan(t, int(n), c.given, harness.Scenario{Plot: &harness.Script{}})
 				for i := range n {
-					p.Scenario.Events = append(p.Scenario.Events,
-						harness.Event{Do: "elect", Node: algo.ID(i + 1)})
+					p.Scenario.Add(harness.Event{Do: "elect", Node: algo.ID(i + 1)})
 				}
 				at := 4 * ms
 				p.Scenario.Expect = []harness.Expect{
@@ -90,8 +89,8 @@ func TestCases(t *testing.T) {
 func TestLateJoiner(t *testing.T) {
 	for n := 2; n <= 9; n++ {
 		for joiner := 1; joiner <= n; joiner += n - 1 {
-			p := plan(t, n, nil, harness.Scenario{Kind: harness.Script,
-				Events: []harness.Event{{Do: "restart", Node: algo.ID(joiner)}}})
+			p := plan(t, n, nil, harness.Scenario{Plot: &harness.Script{
+				Events: []harness.Event{{Do: "restart", Node: algo.ID(joiner)}}}})
 			p.Leader, p.Crashed = algo.ID(n-joiner+1), []algo.ID{algo.ID(joiner)}
 			sent, at := int64(2*(n-1)), 2*ms
 			p.Scenario.Expect = []harness.Expect{
@@ -106,18 +105,18 @@ func TestLateJoiner(t *testing.T) {
 func TestScenarios(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		for k := range 3 {
-			o := run(t, plan(t, n, nil, harness.Scenario{Kind: harness.ColdStart, Initiators: k}))
+			o := run(t, plan(t, n, nil, harness.Scenario{Plot: &harness.ColdStart{Initiators: k}}))
 			if got := o.Operations[0].Process; int(got) != n {
 				t.Errorf("n = %d, %d initiators: %d leads", n, k, got)
 			}
 		}
 		if n > 2 {
-			run(t, plan(t, n, nil, harness.Scenario{Kind: harness.LeaderCrash, Settle: 50 * ms}))
+			run(t, plan(t, n, nil, harness.Scenario{Plot: &harness.LeaderCrash{Settle: 50 * ms}}))
 		}
 	}
 	p := plan(t, 4, params{"zxid": []any{int64(7), int64(9), int64(9), int64(12)},
 		"peer_epoch": []any{int64(1), int64(1), int64(1), int64(0)}},
-		harness.Scenario{Kind: harness.ColdStart})
+		harness.Scenario{Plot: &harness.ColdStart{}})
 	if o := run(t, p); o.Operations[0].Process != 3 {
 		t.Errorf("%d leads, want 3: newest epoch, then newest transaction, then ID",
 			o.Operations[0].Process)
@@ -127,10 +126,10 @@ func TestScenarios(t *testing.T) {
 // TestHalves: a leader that is cut off with a minority gives up; when the network
 // is whole again its side joins the other.
 func TestHalves(t *testing.T) {
-	p := plan(t, 5, nil, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second,
+	p := plan(t, 5, nil, harness.Scenario{Plot: &harness.Script{Until: 2 * time.Second,
 		Events: []harness.Event{
 			{At: 100 * ms, Do: "cut", Groups: [][]uint32{{4, 5}}}, {At: time.Second, Do: "heal"},
-		}})
+		}}})
 	p.Leader = 5
 	p.Detector = harness.HeartbeatDetector(10*ms, 40*ms)
 	o := run(t, p)
@@ -148,11 +147,11 @@ func TestHalves(t *testing.T) {
 // short again in the next search.
 func TestPatience(t *testing.T) {
 	given := params{"t_resend": 10 * ms, "finalize_wait": 2 * ms}
-	p := plan(t, 3, given, harness.Scenario{Kind: harness.Script, Until: 2 * time.Second,
+	p := plan(t, 3, given, harness.Scenario{Plot: &harness.Script{Until: 2 * time.Second,
 		Events: []harness.Event{
 			{Do: "cut", Groups: [][]uint32{{1}}}, {Do: "elect", Node: 1}, {At: time.Second, Do: "heal"},
 			{At: 1500 * ms, Do: "crash", Node: 2}, {At: 1600 * ms, Do: "elect", Node: 1},
-		}})
+		}}})
 	p.Crashed = []algo.ID{3}
 	o := algotest.MustSimulate(t, p)
 	var at []int64
@@ -204,7 +203,7 @@ func weather(t *testing.T, seed uint64, given params) harness.Plan {
 	if d := p.Known().Latency; seed%3 == 0 {
 		p.Leader = algo.ID(p.Nodes) // otherwise a side may know of nothing
 		p.Detector = harness.HeartbeatDetector(2*d, 8*d)
-		p.Scenario.Events = append(p.Scenario.Events, harness.Event{
+		p.Scenario.Add(harness.Event{
 			At: time.Duration(seed%50) * d, For: 40 * d, Do: harness.DoCut,
 			Groups: [][]uint32{{1, uint32(p.Nodes)}},
 		})

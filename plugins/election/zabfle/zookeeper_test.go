@@ -229,7 +229,7 @@ func TestZooKeeperEnsembles(t *testing.T) {
 		for _, discovery := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, discovery %t", name, discovery), func(t *testing.T) {
 				p := plan(t, c.nodes, params{"discovery": discovery},
-					harness.Scenario{Kind: harness.Script, Events: c.events})
+					harness.Scenario{Plot: &harness.Script{Events: c.events}})
 				p.Crashed = c.crashed
 				p.Detector = harness.PerfectDetector(10 * ms)
 				o := run(t, p)

@@ -70,8 +70,8 @@ func TestConcurrency(t *testing.T) {
 		{"ra1", 8, 4, 321 * ms, 1, 14, 14}, {"ra2", 8, 4, 164 * ms, 2, 15, 15},
 		{"ra1", 12, 3, 481 * ms, 1, 22, 22}, {"ra2", 12, 3, 123 * ms, 4, 24.9, 25.1},
 	} {
-		p := algotest.MustPlan(t, id, test.n, harness.Scenario{Kind: harness.Closed, Requests: 20 * test.n,
-			Think: link.Constant(0), Hold: link.Constant(ms), Sessions: test.sessions},
+		p := algotest.MustPlan(t, id, test.n, harness.Scenario{Plot: &harness.Closed{Requests: 20 * test.n,
+			Think: link.Constant(0), Hold: link.Constant(ms), Sessions: test.sessions}},
 			map[string]any{"form": test.form})
 		p.Network.Latency = link.Constant(ms)
 		o := algotest.MustSimulate(t, p)

@@ -91,10 +91,10 @@ func TestDisplacedWaiter(t *testing.T) {
 		for _, correct := range []bool{true, false} {
 			stuck := 0
 			for seed := range uint64(150) {
-				p := algotest.MustPlan(t, id, n, harness.Scenario{
-					Kind: harness.Closed, Requests: 3 * n, Hold: link.Uniform(0, 3*ms),
+				p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Closed{
+					Requests: 3 * n, Hold: link.Uniform(0, 3*ms),
 					Think: link.Uniform(0, 3*ms),
-				}, map[string]any{"failed_to_displaced_waiter": correct})
+				}}, map[string]any{"failed_to_displaced_waiter": correct})
 				p.Seed, p.Network.Latency = seed, link.Uniform(ms/10, 10*ms)
 				p.Network.Unordered, p.InModel = true, correct
 				o, err := algotest.Simulate(p)

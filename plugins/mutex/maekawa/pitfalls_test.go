@@ -31,7 +31,8 @@ func TestRestart(t *testing.T) {
 			{At: 105 * ms, Do: harness.DoCrash, Node: 4}, {At: 106 * ms, Do: harness.DoRestart, Node: 4},
 		}, test.then...)}
 		p := c.Plan(t, id)
-		p.InModel, p.Scenario.Hold = false, link.Constant(20*ms)
+		p.InModel = false
+		p.Scenario.Set("hold", link.Constant(20*ms))
 		o := algotest.MustSimulate(t, p)
 		var entries []string
 		for _, op := range o.Operations {

@@ -341,8 +341,8 @@ func TestMean(t *testing.T) {
 	for _, n := range []int{4, 16, 64} {
 		t.Run(fmt.Sprintf("N=%d", n), func(t *testing.T) {
 			t.Parallel()
-			p := algotest.MustPlan(t, id, n, harness.Scenario{Kind: harness.Sequential, Requests: 20_500,
-				Warmup: 500, Requesters: "uniform"}, nil)
+			p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Sequential{Requests: 20_500,
+				Warmup: 500, Requesters: "uniform"}}, nil)
 			o, err := algotest.Simulate(p)
 			if err != nil || o.Status != trace.OK || o.Completed != 20_500 {
 				t.Fatalf("%v, %s: %s, %d entries", err, o.Status, o.Reason, o.Completed)

@@ -113,7 +113,7 @@ func TestHolderCrashed(t *testing.T) {
 func TestLongHold(t *testing.T) {
 	o := run(t, algotest.Entries{
 		Nodes: 5, Params: times(), Events: algotest.Together(1, 2), Until: 33 * ms,
-	}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
+	}, func(p *harness.Plan) { p.Scenario.Set("hold", link.Constant(30*ms)) })
 	if got := kinds(o); got != "CONSULT:8 CONSULT_OK:2 REQUEST:1 TOKEN:1" {
 		t.Errorf("sent %s", got)
 	}
@@ -128,7 +128,7 @@ func TestTelecTooShort(t *testing.T) {
 	o := run(t, algotest.Entries{
 		Nodes: 3, Params: map[string]any{"t_wait": 10 * ms, "t_elec": 900 * time.Microsecond},
 		Events: algotest.Together(1, 2), Until: 25 * ms,
-	}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
+	}, func(p *harness.Plan) { p.Scenario.Set("hold", link.Constant(30*ms)) })
 	if o.Status != trace.Violated || len(o.Violations) != 1 {
 		t.Errorf("%s: %s, %d violations, want 1", o.Status, o.Reason, len(o.Violations))
 	}
@@ -182,9 +182,9 @@ func TestSaturated(t *testing.T) {
 		for _, hold := range []link.Latency{link.Constant(0), link.Constant(ms), link.Uniform(0, 40*ms)} {
 			for _, n := range []int{2, 5, 20, 50} {
 				sent := func(id string) string {
-					p := algotest.MustPlan(t, id, n, harness.Scenario{
-						Kind: harness.Closed, Requests: 5 * n, Hold: hold, Think: link.Constant(0),
-					}, nil)
+					p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Closed{
+						Requests: 5 * n, Hold: hold, Think: link.Constant(0),
+					}}, nil)
 					p.Network.Latency = latency
 					params, errs := mustLookup(t, id).Spec.Resolve(nil, p.Known())
 					if errs != nil {
@@ -262,7 +262,7 @@ func TestCrashInside(t *testing.T) {
 	for at := 2 * ms; at < 30*ms; at += 500 * time.Microsecond {
 		o := run(t, algotest.Entries{Nodes: 4, Params: times(), Events: []harness.Event{
 			request(0, 1), request(0, 2), request(0, 3), crash(at, 1),
-		}}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
+		}}, func(p *harness.Plan) { p.Scenario.Set("hold", link.Constant(30*ms)) })
 		if o.Status != trace.OK || o.Completed != 3 {
 			t.Fatalf("crash at %v: %s: %s", at, o.Status, o.Reason)
 		}
@@ -299,7 +299,7 @@ func TestOlderThanOneWhoCameBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := run(t, algotest.Entries{
 				Nodes: 2, Params: times(), Events: append(slices.Clone(past), c.events...),
-			}, func(p *harness.Plan) { p.Scenario.Hold = link.Constant(30 * ms) })
+			}, func(p *harness.Plan) { p.Scenario.Set("hold", link.Constant(30*ms)) })
 			if o.Status != trace.OK {
 				t.Errorf("%s: %s", o.Status, o.Reason)
 			}
@@ -522,7 +522,7 @@ func random(t *testing.T, seed uint64, back bool, given map[string]any) (harness
 	p.Seed, p.TimeLimit = seed, time.Minute
 	p.Network.Latency = link.Uniform(ms/10, 10*ms)
 	p.Network.Unordered = true
-	p.Scenario.Hold = link.Uniform(0, 20*ms)
+	p.Scenario.Set("hold", link.Uniform(0, 20*ms))
 	p.Params["t_elec"], p.Params["t_wait"] = 31*ms, 40*ms
 	for k, v := range given {
 		p.Params[k] = v

@@ -78,10 +78,11 @@ func TestTogether(t *testing.T) {
 // almost four messages.
 func TestSaturation(t *testing.T) {
 	t.Parallel()
-	p := algotest.MustPlan(t, id, 10, harness.Scenario{
-		Kind: harness.Closed, Requests: 1000, Warmup: 100,
-	}, nil)
-	p.Shape, p.Scenario.Think = tree("star"), link.Constant(0)
+	p := algotest.MustPlan(t, id, 10, harness.Scenario{Plot: &harness.Closed{
+		Requests: 1000, Warmup: 100,
+	}}, nil)
+	p.Shape = tree("star")
+	p.Scenario.Set("think", link.Constant(0))
 	o, err := algotest.Simulate(p)
 	if err != nil || o.Status != trace.OK {
 		t.Fatalf("%s: %s, %v", o.Status, o.Reason, err)

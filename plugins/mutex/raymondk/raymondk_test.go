@@ -126,8 +126,8 @@ func TestNoMoreThanK(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		places := 1 + int(seed%3)
-		p := algotest.MustPlan(t, id, 5, harness.Scenario{Kind: harness.Closed, Requests: 60, Warmup: 10,
-			Hold: link.Uniform(5*ms, 9*ms), Think: link.Uniform(0, ms)}, k(int64(places)))
+		p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.Closed{Requests: 60, Warmup: 10,
+			Hold: link.Uniform(5*ms, 9*ms), Think: link.Uniform(0, ms)}}, k(int64(places)))
 		p.Seed, p.Network.Latency, p.Network.Unordered = seed, link.Uniform(ms/10, 2*ms), true
 		o, err := algotest.Simulate(p)
 		most := 1.0

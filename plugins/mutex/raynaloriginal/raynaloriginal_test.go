@@ -40,7 +40,7 @@ func request(at time.Duration, p algo.ID) harness.Event {
 }
 
 func script(events ...harness.Event) harness.Scenario {
-	return harness.Scenario{Kind: harness.Script, Events: events}
+	return harness.Scenario{Plot: &harness.Script{Events: events}}
 }
 
 func order(o algotest.Outcome) (ids []algo.ID) {
@@ -119,7 +119,7 @@ func TestReference(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	for n, least := range map[int]int64{3: 400, 4: 600, 5: 800} {
 		s := script(request(0, 2))
-		s.Until = 300*ms + 1
+		s.Set("until", 300*ms+1)
 		o := run(t, n, s, map[string]any{"poll_interval": ms, "a": primes[n]})
 		if o.Completed != 0 || o.Totals.Sent < least {
 			t.Errorf("n = %d: %d entries, %d sent, want 0, %d or more",
@@ -134,7 +134,7 @@ func TestBlocks(t *testing.T) {
 // TestBlocks_WithoutAnEnd: with no end of its own the trial runs into its limit,
 // and with a limit of polls it falls still. Neither breaks a promise.
 func TestBlocks_WithoutAnEnd(t *testing.T) {
-	s := harness.Scenario{Kind: harness.Sequential, Requests: 3, Requesters: "in-turn"}
+	s := harness.Scenario{Plot: &harness.Sequential{Requests: 3, Requesters: "in-turn"}}
 	limit := func(p *harness.Plan) { p.Holder, p.TimeLimit = 2, time.Second }
 	o := run(t, 3, s, nil, limit)
 	if o.Status != trace.TimedOut || !strings.HasSuffix(o.Reason, "within 1s") {
@@ -316,8 +316,8 @@ func TestManyLaps(t *testing.T) {
 // TestBytes: X travels as how often it has been multiplied, as in raynal-modified, so
 // that what a message takes does not grow with the laps but by a byte at 128 of them.
 func TestBytes(t *testing.T) {
-	o := run(t, 5, harness.Scenario{Kind: harness.Closed, Requests: 1000,
-		Think: link.Constant(0)}, nil)
+	o := run(t, 5, harness.Scenario{Plot: &harness.Closed{Requests: 1000,
+		Think: link.Constant(0)}}, nil)
 	if each := float64(o.Totals.Bytes) / float64(o.Totals.Sent); o.Status != trace.OK || each > 5 {
 		t.Errorf("%s: %.1f bytes for a message, want 5 at most", o.Status, each)
 	}
@@ -329,10 +329,10 @@ func TestSchedules(t *testing.T) {
 	for seed := range algotest.Schedules() {
 		rng := rand.New(rand.NewPCG(seed, 14))
 		n := 1 + rng.IntN(6)
-		s := harness.Scenario{
-			Kind: harness.Closed, Requests: n * (1 + rng.IntN(3)),
-			Think: link.Uniform(0, 10*ms), Hold: link.Uniform(0, 5*ms),
-		}
+		s := harness.Scenario{Plot: &harness.Closed{
+			Requests: n * (1 + rng.IntN(3)),
+			Think:    link.Uniform(0, 10*ms), Hold: link.Uniform(0, 5*ms),
+		}}
 		given := map[string]any{"poll_interval": time.Duration(1+rng.IntN(20)) * ms}
 		o := run(t, n, s, given, func(p *harness.Plan) {
 			p.Seed = seed
@@ -340,9 +340,9 @@ func TestSchedules(t *testing.T) {
 			p.Network.Unordered = true
 			p.Network.Duplication = 0.1 * float64(seed%2)
 		})
-		if o.Status != trace.OK || o.Completed != s.Requests {
+		if o.Status != trace.OK || o.Completed != s.Does().Total() {
 			t.Fatalf("seed %d, n = %d: %s: %s, %d of %d entries", seed, n, o.Status, o.Reason,
-				o.Completed, s.Requests)
+				o.Completed, s.Does().Total())
 		}
 		for i, p := range order(o) { // the turn goes round, whatever is asked for
 			if int(p) != i%n+1 {
