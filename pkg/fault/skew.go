@@ -13,7 +13,8 @@ type Skewing struct{ By time.Duration }
 
 // Params declares the fields.
 func (s *Skewing) Params() []param.Param {
-	return []param.Param{{Name: "by", At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true, Example: "20ms"}}
+	return []param.Param{{Name: "by", At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true,
+		Example: "20ms"}}
 }
 
 func init() {
