@@ -82,7 +82,7 @@ func TestCalibration_OfferedLoad(t *testing.T) {
 		o.Verdict.Operations = make([]trace.Operation, 100)
 		o.Verdict.Metrics = []metric.Value{metric.ArrivalRateAchieved.Of(rate)}
 		trial := experiment.Trial{Cell: 1}
-		trial.Plan.Scenario.Set("rate", 20)
+		trial.Plan.Scenario.Plot = &harness.Open{Rate: 20}
 		e := &experiment.Experiment{Cells: make([]experiment.Cell, 1)}
 		e.Cells[0].Plan = trial.Plan
 		var c calibration

@@ -228,7 +228,7 @@ func TestInvariant(t *testing.T) {
 		"of four":          {[]algo.Message{ghs.Initiate{Level: 2, Fragment: 1}}, "level 2 among 3 processes"},
 		"has a leader":     {[]algo.Message{ghs.Leader{ID: 1}}, ""},
 		"one is deferred":  {[]algo.Message{ghs.Test{Level: 1, Fragment: 1}, ghs.Leader{ID: 1}}, "1 messages deferred"},
-		"tests":            {[]algo.Message{ghs.Initiate{Level: 1, Fragment: 1, Find: true}, ghs.Leader{ID: 1}}, "told who leads: true"},
+		"tests":            {[]algo.Message{ghs.Initiate{Level: 1, Fragment: 1, Find: true}, ghs.Leader{ID: 1}}, "knows the leader: true"},
 		"a report is late": {[]algo.Message{ghs.Report{Best: 1}, ghs.Leader{ID: 1}}, "waits for -1 reports"},
 	} {
 		c := algo.Config{ID: 2, Peers: algotest.Everybody(3), Neighbors: []algo.ID{1, 3}, Weights: []algo.Weight{1, 2}}
