@@ -1,7 +1,7 @@
 # The targets explain themselves: "make" prints what stands behind the ##.
 .DEFAULT_GOAL := help
 GO ?= go
-CONCURRENT := ./internal/clock ./internal/proc/... ./internal/telemetry ./internal/host/... ./internal/queue ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
+CONCURRENT := ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry ./internal/worlds/host/... ./internal/runs/queue ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ lint: ## gofmt, vet, staticcheck, errcheck and misspell, on every platform that 
 	$(GO) tool -modfile=scripts/lint/go.mod misspell -error -i trasnport,elction,adress $$(git ls-files "*.go" "*.md" "*.yaml" "*.sh" | grep -v testdata)
 
 tidy: ## the house rules, and a go.mod that is as it should be
-	$(GO) test ./internal/tidy
+	$(GO) test ./internal/repo/tidy
 	$(GO) mod tidy -diff
 
 fuzz: ## 100 000 inputs for each decoder and loader
@@ -36,7 +36,7 @@ bench: ## benchmarks; each prints ratios from one interleaved run
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./pkg/... ./internal/...
 
 golden: ## rewrite golden files; read the diff before you commit it
-	$(GO) test ./pkg/experiment ./pkg/cli ./internal/report/diagram ./internal/report/export ./internal/report/figure ./internal/configs -rewrite
+	$(GO) test ./pkg/experiment ./pkg/cli ./internal/answers/report/diagram ./internal/answers/report/export ./internal/answers/report/figure ./internal/repo/configs -rewrite
 
 generate: ## what follows from the algorithms' declarations; read the diff
 	sh scripts/generate.sh
@@ -63,7 +63,7 @@ vulncheck: ## known vulnerabilities that our code can reach
 	sh scripts/vulncheck.sh
 
 browser: ## the report in a real browser; skipped where none is installed
-	CONCLAVE_BROWSER=1 $(GO) test -v -count 1 -timeout 15m ./internal/browser
+	CONCLAVE_BROWSER=1 $(GO) test -v -count 1 -timeout 15m ./internal/repo/browser
 
 screenshots: ## the pictures of the report in docs/images, from a run made for them
 	$(GO) run ./scripts/screenshots
@@ -78,7 +78,7 @@ slow: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -skip '^TestPackages$$' ./...
 
 mutants: ## break some plugins and statistics a line at a time; their tests must notice each
-	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 300m -v -run TestPackages ./internal/mutate
+	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 300m -v -run TestPackages ./internal/repo/mutate
 
 ci: ## everything that CI runs
 	bash .ci/run

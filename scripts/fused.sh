@@ -5,7 +5,7 @@
 # a conversion, x + float64(y*z), which rounds the product.
 set -eu
 cd "$(dirname "$0")/.."
-packages="./pkg/algo ./pkg/link ./pkg/check ./internal/compare ./pkg/harness ./pkg/results ./pkg/sim ./internal/stats ./pkg/trace ./plugins/..."
+packages="./pkg/algo ./pkg/link ./pkg/check ./internal/answers/compare ./pkg/harness ./pkg/results ./pkg/sim ./internal/base/stats ./pkg/trace ./plugins/..."
 listing=$(mktemp)
 trap 'rm -f "$listing"' EXIT
 # shellcheck disable=SC2086

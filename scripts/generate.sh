@@ -4,7 +4,7 @@
 # worlds; and the schema of answers, for readers of the reference. Read the diff.
 set -eu
 cd "$(dirname "$0")/.."
-go test ./internal/configs -run 'TestFigures|TestSchema' -rewrite
+go test ./internal/repo/configs -run 'TestFigures|TestSchema' -rewrite
 go run ./scripts/algorithms
-go test ./internal/modelcheck -run 'TestExhaustive$' -rewrite
-cp internal/answer/answer.schema.json docs/reference/
+go test ./internal/judgement/modelcheck -run 'TestExhaustive$' -rewrite
+cp internal/answers/answer/answer.schema.json docs/reference/

@@ -21,7 +21,7 @@ if [ "${1:-}" != inside ]; then
 	dir=$(mktemp -d)
 	trap 'rm -rf "$dir"' EXIT
 	go build -o "$dir" ./cmd/bench ./cmd/node
-	go test -c -o "$dir/host.test" ./internal/host # its agents have any clock
+	go test -c -o "$dir/host.test" ./internal/worlds/host # its agents have any clock
 	trap - EXIT
 	exec unshare --net --mount --pid --fork --kill-child --mount-proc bash "$0" inside "$dir" "$@"
 fi

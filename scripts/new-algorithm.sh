@@ -13,8 +13,8 @@ export GOFLAGS=-trimpath # what is compiled in one folder serves in the next
 go build -o "$dir/bench" ./cmd/bench
 "$dir/bench" new algorithm election/first-try --no-generate
 "$dir/bench" new algorithm mutex/second-try
-go test ./plugins/election/firsttry ./plugins/mutex/secondtry ./internal/tidy ./internal/configs \
-	./scripts/algorithms ./internal/conform ./internal/modelcheck ./pkg/algo/algotest ./plugins/all
+go test ./plugins/election/firsttry ./plugins/mutex/secondtry ./internal/repo/tidy ./internal/repo/configs \
+	./scripts/algorithms ./internal/commands/conform ./internal/judgement/modelcheck ./pkg/algo/algotest ./plugins/all
 "$dir/bench" new algorithm election/third-try --module example.com/own --out "$dir/own"
 cd own
 go mod tidy

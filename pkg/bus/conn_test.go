@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/base/transport"
 )
 
 func TestConn_CarriesMessagesOfOneTrial(t *testing.T) {

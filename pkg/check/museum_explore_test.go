@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/explore"
+	"github.com/conclave-bench/conclave/internal/commands/explore"
 )
 
 // TestExploreFindsTheMuseum: a search that knows nothing but their Specs finds every

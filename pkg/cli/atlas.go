@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/atlas"
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/progress"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/commands/atlas"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/outcome"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/outcome"
 )
 
 // TestAtlas: the table, the CSV file, the JSON and the picture say the same, and every column is

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // commitsIn makes a repository of a module whose command is this program, but for a few lines of each

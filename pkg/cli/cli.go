@@ -16,11 +16,11 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/host/agent"
-	"github.com/conclave-bench/conclave/internal/host/node"
-	"github.com/conclave-bench/conclave/internal/isolate"
-	"github.com/conclave-bench/conclave/internal/work"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
+	"github.com/conclave-bench/conclave/internal/worlds/host/node"
+	"github.com/conclave-bench/conclave/internal/worlds/isolate"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner/nodes"

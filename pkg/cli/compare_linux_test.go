@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/compare"
+	"github.com/conclave-bench/conclave/internal/answers/compare"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/catalog"
-	"github.com/conclave-bench/conclave/internal/progress"
+	"github.com/conclave-bench/conclave/internal/commands/catalog"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
 )
 
 // TestPlan_Detect: a pilot, simulated or given, says how many repetitions find a change.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/diff"
+	"github.com/conclave-bench/conclave/internal/commands/diff"
 )
 
 // builds are this program, and one that sends VICTORY where this sends COORDINATOR.

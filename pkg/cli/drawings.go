@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/isolate"
-	"github.com/conclave-bench/conclave/internal/launch"
-	"github.com/conclave-bench/conclave/internal/replay"
+	"github.com/conclave-bench/conclave/internal/commands/launch"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
+	"github.com/conclave-bench/conclave/internal/worlds/isolate"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 

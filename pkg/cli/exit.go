@@ -5,7 +5,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
 )
 
 // The exit codes.

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/catalog"
-	"github.com/conclave-bench/conclave/internal/explore"
-	"github.com/conclave-bench/conclave/internal/explore/search"
-	"github.com/conclave-bench/conclave/internal/progress"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/catalog"
+	"github.com/conclave-bench/conclave/internal/commands/explore"
+	"github.com/conclave-bench/conclave/internal/commands/explore/search"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
 )
 
 // costWords are the words of --maximise for what is asked most.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/report"
-	"github.com/conclave-bench/conclave/internal/report/export"
-	"github.com/conclave-bench/conclave/internal/view"
+	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/answers/report/export"
+	"github.com/conclave-bench/conclave/internal/answers/view"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )

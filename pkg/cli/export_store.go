@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/internal/answers/report/export"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

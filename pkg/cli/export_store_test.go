@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/internal/answers/report/export"
 )
 
 // The program that writes stores gets the tables of the run, and what it says is told. What it

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/outcome"
-	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/internal/answers/report/export"
+	"github.com/conclave-bench/conclave/internal/commands/outcome"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // onRun is an expression of a command that does something else than to run an experiment.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/console"
+	"github.com/conclave-bench/conclave/internal/base/console"
 )
 
 // TestHelp_FitsTheTerminal: no help text is wider than a terminal.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/history"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/commands/history"
 )
 
 // defaultStore is the folder of a history, unless somebody names another place.

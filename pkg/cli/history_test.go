@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/history"
-	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/history"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // TestHistory: what is added is analyzed against the repository's line of commits, blessed, drawn and

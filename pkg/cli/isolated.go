@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/guard"
-	"github.com/conclave-bench/conclave/internal/isolate"
-	"github.com/conclave-bench/conclave/internal/proc"
-	"github.com/conclave-bench/conclave/internal/replay"
+	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
+	"github.com/conclave-bench/conclave/internal/worlds/guard"
+	"github.com/conclave-bench/conclave/internal/worlds/isolate"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )

@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/conclave-bench/conclave/internal/queue"
-	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

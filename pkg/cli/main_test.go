@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/guard"
-	"github.com/conclave-bench/conclave/internal/misdeeds"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/repo/misdeeds"
+	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/pkg/results"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"

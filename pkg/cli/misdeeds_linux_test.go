@@ -19,9 +19,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/misdeeds"
-	"github.com/conclave-bench/conclave/internal/proc/proctest"
-	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/base/proc/proctest"
+	"github.com/conclave-bench/conclave/internal/repo/misdeeds"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // A scene is what the commands of the table below find.

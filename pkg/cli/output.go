@@ -3,8 +3,8 @@ package cli
 import (
 	"io"
 
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // output writes text to the file at path, or to standard output if path is empty.

@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/report"
+	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // What is written is there whole; an older file is replaced, at the end of a link, too;

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/compare"
-	"github.com/conclave-bench/conclave/internal/launch"
-	"github.com/conclave-bench/conclave/internal/plan"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/answers/compare"
+	"github.com/conclave-bench/conclave/internal/commands/launch"
+	"github.com/conclave-bench/conclave/internal/commands/plan"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/conclave-bench/conclave/internal/progress"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
 )
 
 // progress is where a command says how far it is.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/answer"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
 )
 
 // TestRun_Ranking: a run of several algorithms says which is the faster, and that their

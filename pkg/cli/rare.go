@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/launch"
-	"github.com/conclave-bench/conclave/internal/progress"
-	"github.com/conclave-bench/conclave/internal/rare"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/launch"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
+	"github.com/conclave-bench/conclave/internal/commands/rare"
 )
 
 // rareFlags are the flags of bench rare.

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/replay"
-	"github.com/conclave-bench/conclave/internal/report"
-	drawing "github.com/conclave-bench/conclave/internal/report/figure"
-	"github.com/conclave-bench/conclave/internal/view"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/answers/report"
+	drawing "github.com/conclave-bench/conclave/internal/answers/report/figure"
+	"github.com/conclave-bench/conclave/internal/answers/view"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
 )
 
 // reportName is the file that bench report writes unless it is told another.

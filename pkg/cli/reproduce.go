@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/reproduce"
-	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/internal/commands/reproduce"
 )
 
 func (s *streams) reproduceCommand() *cobra.Command {

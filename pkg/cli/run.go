@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/console"
-	"github.com/conclave-bench/conclave/internal/launch"
-	"github.com/conclave-bench/conclave/internal/outcome"
-	"github.com/conclave-bench/conclave/internal/plan"
-	"github.com/conclave-bench/conclave/internal/progress"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/commands/launch"
+	"github.com/conclave-bench/conclave/internal/commands/outcome"
+	"github.com/conclave-bench/conclave/internal/commands/plan"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"

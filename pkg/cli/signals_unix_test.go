@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/report/export"
+	"github.com/conclave-bench/conclave/internal/answers/report/export"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/conclave-bench/conclave/internal/chart"
-	drawing "github.com/conclave-bench/conclave/internal/report/figure"
+	"github.com/conclave-bench/conclave/internal/answers/chart"
+	drawing "github.com/conclave-bench/conclave/internal/answers/report/figure"
 )
 
 // sizeNames are the flags of sizeFlags.

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/launch"
+	"github.com/conclave-bench/conclave/internal/commands/launch"
 )
 
 // sourced adds the flags that say where an experiment comes from.

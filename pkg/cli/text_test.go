@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/program"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -139,7 +139,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 // bullyCases are the reference cases of one algorithm.
-var bullyCases, _ = filepath.Abs("../../internal/conform/testdata/cases/election/bully.yaml")
+var bullyCases, _ = filepath.Abs("../../internal/commands/conform/testdata/cases/election/bully.yaml")
 
 // Every example of every command runs as it stands.
 func TestExamples(t *testing.T) {
@@ -186,7 +186,7 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			switch c.Name() {
-			case "work", "workers": // they need NATS: internal/queue has it
+			case "work", "workers": // they need NATS: internal/runs/queue has it
 				continue
 			case "calibrate": // it takes ten seconds: docs/twin.md has it
 				continue

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/replay"
-	"github.com/conclave-bench/conclave/internal/report/player"
+	"github.com/conclave-bench/conclave/internal/answers/report/player"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
 )
 
 // traceFlags are the flags of bench trace.

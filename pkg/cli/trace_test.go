@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/report/diagram"
+	"github.com/conclave-bench/conclave/internal/answers/report/diagram"
 )
 
 // A simulated trial is drawn alike from its trace and from another simulation.

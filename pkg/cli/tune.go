@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/launch"
-	"github.com/conclave-bench/conclave/internal/outcome"
-	"github.com/conclave-bench/conclave/internal/tune"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/launch"
+	"github.com/conclave-bench/conclave/internal/commands/outcome"
+	"github.com/conclave-bench/conclave/internal/commands/tune"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )

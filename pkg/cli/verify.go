@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/catalog"
-	"github.com/conclave-bench/conclave/internal/conform"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/catalog"
+	"github.com/conclave-bench/conclave/internal/commands/conform"
 )
 
 func (s *streams) verifyCommand() *cobra.Command {

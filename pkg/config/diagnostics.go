@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/text"
+	"github.com/conclave-bench/conclave/internal/base/text"
 )
 
 // A Layer is a source of values; each prevails over those before it.

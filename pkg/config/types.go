@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/text"
+	"github.com/conclave-bench/conclave/internal/base/text"
 )
 
 // A Type says how values of the Go type T are written in a configuration. The

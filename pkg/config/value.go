@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/conclave-bench/conclave/internal/text"
+	"github.com/conclave-bench/conclave/internal/base/text"
 )
 
 // Kind is the form of a Value.

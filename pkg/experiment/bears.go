@@ -3,7 +3,7 @@ package experiment
 import (
 	"fmt"
 
-	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 

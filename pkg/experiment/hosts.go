@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/text"
+	"github.com/conclave-bench/conclave/internal/base/text"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"

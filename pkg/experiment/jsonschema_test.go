@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 
 	"github.com/conclave-bench/conclave/pkg/config"
 )

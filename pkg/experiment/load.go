@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // A Type is what the fields of a column hold, unless they are empty.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // A Follower reads the trials of a run as they come. It reads no line of the journal twice,

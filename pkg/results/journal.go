@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // A Header is the first entry of a journal: what the run is. The caller of

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/text"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/text"
 )
 
 // The name that stands for the newest run of an experiment: a symbolic link,

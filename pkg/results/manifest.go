@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/files"
-	"github.com/conclave-bench/conclave/internal/program"
-	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conclave-bench/conclave/internal/stats"
-	"github.com/conclave-bench/conclave/internal/transport"
+	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 

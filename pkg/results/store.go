@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // A store is where the files of a run are: a folder on disk, or memory. Names have

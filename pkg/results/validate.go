@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/conclave-bench/conclave/internal/text"
+	"github.com/conclave-bench/conclave/internal/base/text"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )

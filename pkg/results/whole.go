@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
 // A whole is a run's folder of which every reader may believe what it reads: its

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/host"
-	"github.com/conclave-bench/conclave/internal/telemetry"
+	"github.com/conclave-bench/conclave/internal/worlds/host"
+	"github.com/conclave-bench/conclave/internal/worlds/telemetry"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/host/node"
-	"github.com/conclave-bench/conclave/internal/stats"
+	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 	"github.com/conclave-bench/conclave/pkg/cli"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"

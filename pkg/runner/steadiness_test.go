@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/work"
+	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"

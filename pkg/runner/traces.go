@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"github.com/conclave-bench/conclave/internal/work"
+	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/transport"
-	"github.com/conclave-bench/conclave/internal/work"
+	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"

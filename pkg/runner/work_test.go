@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/work"
+	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"

@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/answer"
-	"github.com/conclave-bench/conclave/internal/catalog"
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/catalog"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )

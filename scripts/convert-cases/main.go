@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/conclave-bench/conclave/internal/conform"
-	"github.com/conclave-bench/conclave/internal/files"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/commands/conform"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 

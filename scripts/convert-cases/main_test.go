@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conclave-bench/conclave/internal/conform"
+	"github.com/conclave-bench/conclave/internal/commands/conform"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden file anew; read the diff")

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/slowtest"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 func must(t testing.TB, err error) {

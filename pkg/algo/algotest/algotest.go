@@ -2,14 +2,14 @@
 // stranger's, must pass. It runs algorithms in simulation and judges them with
 // the product's own checkers.
 //
-// It is for tests. Its engine, which the product runs as well, is in internal/conform,
-// internal/modelcheck and internal/trial; this file has the names of what is there.
+// It is for tests. Its engine, which the product runs as well, is in internal/commands/conform,
+// internal/judgement/modelcheck and internal/judgement/trial; this file has the names of what is there.
 package algotest
 
 import (
-	"github.com/conclave-bench/conclave/internal/conform"
-	"github.com/conclave-bench/conclave/internal/modelcheck"
-	"github.com/conclave-bench/conclave/internal/trial"
+	"github.com/conclave-bench/conclave/internal/commands/conform"
+	"github.com/conclave-bench/conclave/internal/judgement/modelcheck"
+	"github.com/conclave-bench/conclave/internal/judgement/trial"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/trial"
+	"github.com/conclave-bench/conclave/internal/judgement/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"

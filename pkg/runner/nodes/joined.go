@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/host/agent"
-	"github.com/conclave-bench/conclave/internal/queue"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/results"

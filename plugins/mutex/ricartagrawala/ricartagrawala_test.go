@@ -132,7 +132,7 @@ func TestDocument(t *testing.T) {
 		read("../../all/all.go") + read("../../election/changroberts/changroberts.go") +
 		read("../../election/lap/lap.go") +
 		strings.NewReplacer("<<.Core>>", "github.com/conclave-bench/conclave", "<<.Module>>", "example.com/own",
-			"<<.Package>>", "myelection").Replace(read("../../../internal/scaffold/templates/main.go.tmpl"))
+			"<<.Package>>", "myelection").Replace(read("../../../internal/commands/scaffold/templates/main.go.tmpl"))
 	document := read("../../../docs/adding-an-algorithm.md")
 	_, quoted, _ := strings.Cut(document, "## 9. ")
 	_, quoted, _ = strings.Cut(quoted, "```yaml\n")

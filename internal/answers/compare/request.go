@@ -1,0 +1,146 @@
+package compare
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/answers/view"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+)
+
+// A Request is what somebody asks of two runs, in the words of the command line.
+type Request struct {
+	FailIf           []string // conditions
+	FailFrom         string   // a file of such; "": none
+	Metrics, Ignore  []string
+	Where            []string // COLUMN=VALUE
+	Alpha            float64
+	Threshold, Prove string // shares; "" of what is to be proved: nothing
+	Strict, NoFail   bool
+	Over             string // "": trials
+	Stat             string // a quantile of operations; "": DefaultTail
+}
+
+// Options reads the request, all of whose mistakes are those of the command line.
+func (q *Request) Options() (o Options, err error) {
+	deciding := q.Strict || len(q.FailIf) > 0 || q.FailFrom != ""
+	if q.NoFail && deciding {
+		return o, answer.Mistaken("--no-fail with --strict or --fail-if: one of them")
+	}
+	if q.Prove != "" && (q.NoFail || deciding) {
+		return o, answer.Mistaken("--prove with --no-fail, --strict or --fail-if: one of them")
+	}
+	o = Options{Alpha: q.Alpha, Metrics: q.Metrics, Ignore: q.Ignore, Strict: q.Strict,
+		NoGate: q.NoFail}
+	if o.Threshold, err = ReadShare(q.Threshold); err != nil {
+		return o, answer.Mistaken("--threshold %s: %v, want a percentage as 5%%, or a fraction as 0.05",
+			q.Threshold, err)
+	}
+	if q.Prove != "" {
+		if o.Prove, err = ReadShare(q.Prove); err != nil || o.Prove == 0 || o.Prove >= 1 {
+			return o, answer.Mistaken("--prove %s: want a percentage between 0%% and 100%%, as 5%%", q.Prove)
+		}
+	}
+	if !(q.Alpha > 0 && q.Alpha < 1) {
+		return o, answer.Mistaken("--alpha %v: want a probability between 0 and 1, as 0.05", q.Alpha)
+	}
+	if err := q.tails(); err != nil {
+		return o, err
+	}
+	for _, text := range q.FailIf {
+		c, err := ParseCondition(text)
+		if err != nil {
+			return o, answer.Mistaken("--fail-if: %v", err)
+		}
+		o.Conditions = append(o.Conditions, c)
+	}
+	if q.FailFrom != "" {
+		text, err := files.Read(q.FailFrom, files.MiB)
+		if err != nil {
+			return o, answer.Mistaken("--fail-if-from: %v", err)
+		}
+		more, err := ReadConditions(bytes.NewReader(text), q.FailFrom)
+		if err != nil {
+			return o, answer.Mistaken("--fail-if-from: %v", err)
+		}
+		o.Conditions = append(o.Conditions, more...)
+	}
+	o.Where, err = view.ReadWhere(q.Where)
+	return o, err
+}
+
+// tails reads what a comparison over operations understands otherwise, or not.
+func (q *Request) tails() error {
+	if q.Over != experiment.OverOperations {
+		if q.Stat != "" {
+			return answer.Mistaken("--stat %s: means something with --over operations alone; trials are "+
+				"compared in all their values", q.Stat)
+		}
+		return nil
+	}
+	q.Stat = cmp.Or(q.Stat, DefaultTail)
+	switch {
+	case q.Strict:
+		return answer.Mistaken("--strict with --over operations: it is about counts of trials; leave one " +
+			"of them out")
+	case q.Prove != "":
+		return answer.Mistaken("--prove with --over operations: it is about trials; read the interval of " +
+			"the change, or leave one of them out")
+	}
+	return nil
+}
+
+// ReadShare reads a share: 5% or 0.05. A bare 5 probably means 5 %, and is an error rather
+// than 500 %.
+func ReadShare(text string) (float64, error) {
+	a, ok := metric.ReadAmount(text)
+	switch {
+	case !ok || a.Value < 0 || a.Value > 1e6:
+		return 0, errors.New("no share")
+	case !a.Percent && a.Value > 1:
+		return 0, fmt.Errorf("that is %v times", a.Value)
+	}
+	return a.Value, nil
+}
+
+// Runs compares two runs, at paths.
+func Runs(base, new string, q Request) (*answer.Document, error) {
+	o, err := q.Options()
+	if err != nil {
+		return nil, err
+	}
+	old, fresh, err := readBoth(base, new)
+	if err != nil {
+		return nil, err
+	}
+	if q.Over == experiment.OverOperations {
+		r, err := CompareTails(old, fresh, q.Stat, o)
+		if err != nil {
+			return nil, err
+		}
+		return r.Document(), nil
+	}
+	r, err := Compare(old, fresh, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.Document(), nil
+}
+
+// readBoth reads the two runs at a time.
+func readBoth(base, new string) (a, b *results.Table, err error) {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		b, err = results.ReadTable(new)
+		done <- err
+	}()
+	a, err = results.ReadTable(base)
+	return a, b, errors.Join(err, <-done)
+}

@@ -1,0 +1,337 @@
+package launch
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/runner/nodes"
+)
+
+// A Request is a run that somebody asks for, in the words of the command line.
+type Request struct {
+	Source
+	Files                       []string // arguments
+	Out, Resume, Shard, Machine string
+	Machines                    string // what Host, Hosts or the URL of Queue then is
+	Host, Hosts                 string
+	Queue                       queue.Server
+	Workers                     int
+	Quiet                       bool
+	Argv                        []string               // as it is written down
+	Given                       func(flag string) bool // whether a flag is there
+	Note                        func(text string)      // tells people something meanwhile
+	spread                      *nodes.Hosts           // what the file of hosts says; nil: there is none
+}
+
+// Open makes the folder of a new run, or opens that of an old one.
+func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
+	if err := f.which(); err != nil {
+		return nil, nil, err
+	}
+	if f.Resume == "" {
+		e, err := f.Load(f.Files)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.Workers > 0 && !e.Virtual() {
+			return nil, nil, usage("--workers with transport %s: real nodes run one trial at a time; "+
+				"leave it out, or add --transport sim", e.Transport)
+		}
+		if err := errors.Join(CheckHost(e, f.Host), f.loadHosts(e, "")); err != nil {
+			return nil, nil, err
+		}
+		if err := f.checkQueue(e); err != nil {
+			return nil, nil, err
+		}
+		config, err := e.Resolved()
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.Shard != "" {
+			if e, err = f.part(e); err != nil {
+				return nil, nil, err
+			}
+		} else if f.Machine != "" {
+			return nil, nil, usage("--machine without --shard: only a shard names its machine; leave it out")
+		}
+		header := runner.Header(e, f.Argv)
+		header.Host = strings.Fields(f.Host)
+		if f.spread != nil {
+			header.Hosts = f.spread.Names()
+		}
+		if f.Queue.URL != "" {
+			header.Queue = strings.ReplaceAll(e.Name, ".", "-") + "-" + strings.ToLower(rand.Text()[:12])
+			header.Named = !e.Virtual()
+		}
+		folder, err := f.folder(e, header, config)
+		return e, folder, err
+	}
+	for _, name := range []string{"transport", "rounds", "set", "algorithms", "nodes", "out", "shard"} {
+		if f.Given(name) {
+			return nil, nil, usage("--%s with --resume: a run goes on as it began; leave it out", name)
+		}
+	}
+	if len(f.Files) > 0 {
+		return nil, nil, usage("--resume takes no FILE, and %q is one: a run goes on with its own "+
+			"copy of the experiment", f.Files[0])
+	}
+	e, dir, err := replay.Recorded(f.Resume)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(f.loadHosts(e, dir), f.checkQueue(e)); err != nil {
+		return nil, nil, err
+	}
+	if err := f.sameHost(dir); err != nil {
+		return nil, nil, err
+	}
+	config, err := e.Resolved()
+	if err != nil {
+		return nil, nil, err
+	}
+	folder, err := results.Open(dir, results.Resume{Config: config})
+	return e, folder, err
+}
+
+// CheckHost says why there is nothing for a host to do.
+func CheckHost(e *experiment.Experiment, host string) error {
+	switch {
+	case host == "":
+		return nil
+	case e.Virtual():
+		return usage("--host with transport %s: a simulation has no nodes; leave it out", e.Transport)
+	case e.Bus.URL != "":
+		return usage("--host with bus.url: a host has a bus of its own; leave one of them out")
+	case len(strings.Fields(host)) == 0:
+		return usage("--host %q, want a command, as \"ssh lab7 ./node host\"", host)
+	}
+	return nil
+}
+
+// which sets what the machines stand for.
+func (f *Request) which() error {
+	url, spread := strings.CutPrefix(f.Machines, "spread ")
+	switch {
+	case f.Machines == "":
+	case f.Host+f.Hosts+f.Queue.URL != "":
+		return usage("--machines with --host, --hosts or --queue: each says which machines run the trials; " +
+			"leave one of them out")
+	case spread:
+		f.Hosts = url
+	case strings.Contains(f.Machines, "://") && !strings.Contains(f.Machines, " "):
+		f.Queue.URL = f.Machines
+	case slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(f.Machines)):
+		f.Hosts = f.Machines
+	default:
+		f.Host = f.Machines
+	}
+	return nil
+}
+
+// loadHosts reads the file of hosts, if there is one, or finds workers. A run that goes on
+// in dir needs those that it began with.
+func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
+	switch {
+	case f.Hosts == "":
+		return nil
+	case f.Host != "":
+		return usage("--host with --hosts: the one is a machine for all nodes, the other several; leave " +
+			"one of them out")
+	case f.Shard != "":
+		return usage("--hosts with --shard: a shard's trials are on one machine; leave one of them out")
+	case e.Virtual():
+		return usage("--hosts with transport %s: a simulation has no nodes; leave it out", e.Transport)
+	}
+	if strings.Contains(f.Hosts, "://") {
+		err = f.findHosts(e, dir)
+	} else if f.spread, err = nodes.LoadHosts(f.Hosts); err != nil {
+		err = usage("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err = f.spread.Check(e); err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
+// findHosts finds the machines of workers.
+func (f *Request) findHosts(e *experiment.Experiment, dir string) error {
+	from := f.Queue
+	from.URL = f.Hosts
+	if err := from.Check(); err != nil {
+		return usage("--hosts: %v", err)
+	}
+	if e.Bus.URL != "" {
+		return usage("--hosts %s with bus.url: hosts that are found have a bus of their own; leave one of "+
+			"them out, or list the hosts in a file", f.Hosts)
+	}
+	var names []string
+	if dir != "" {
+		h, err := results.ReadHeader(dir)
+		if err != nil {
+			return err
+		}
+		names = h.Hosts
+	}
+	var err error
+	f.spread, err = nodes.FindHosts(context.Background(), from, e, names, func(text string) {
+		if !f.Quiet {
+			f.Note(text)
+		}
+	})
+	return err
+}
+
+// checkQueue says why workers elsewhere cannot run the trials.
+func (f *Request) checkQueue(e *experiment.Experiment) error {
+	switch {
+	case f.Queue.URL == "":
+		return nil
+	case f.Host != "" || f.Hosts != "" || f.Shard != "" || f.Workers > 0:
+		return usage("--queue with --host, --hosts, --shard or --workers: the workers say where and how " +
+			"they run; leave one of them out")
+	case e.Bus.URL != "":
+		return usage("--queue with bus.url: workers have a bus of their own; leave one of them out")
+	}
+	if err := f.Queue.Check(); err != nil {
+		return usage("--queue: %v", err)
+	}
+	return nil
+}
+
+// KeyFile is in the folder of a run that uses a queue, until the run is over.
+const KeyFile = ".queue-key"
+
+// sender puts the trials of a run into the queue.
+func (f *Request) sender(e *experiment.Experiment,
+	folder *results.Folder) func(context.Context) (runner.Queue, error) {
+	return func(ctx context.Context) (runner.Queue, error) {
+		config, err := e.Resolved()
+		if err != nil {
+			return nil, err
+		}
+		return queue.NewSender(ctx, f.Queue, queue.Run{Header: folder.Header(), Config: config,
+			Program: results.ThisSite().Tool, Virtual: e.Virtual(),
+			KeyFile: filepath.Join(folder.Dir(), KeyFile)},
+			f.Note)
+	}
+}
+
+// part is the shard of e that is asked for.
+func (f *Request) part(e *experiment.Experiment) (*experiment.Experiment, error) {
+	shard, err := experiment.ParseShard(f.Shard)
+	if err != nil {
+		return nil, usage("--shard %v", err)
+	}
+	if e, err = e.Only(shard); err != nil {
+		return nil, usage("--shard: %v", err)
+	}
+	if e.Virtual() && f.Machine != "" {
+		return nil, usage("--machine with transport %s: a simulation is the same on every machine; "+
+			"leave it out", e.Transport)
+	}
+	return e, nil
+}
+
+// folder makes the folder of a new run, or opens that of a shard that was begun: whoever
+// starts jobs again need not know how far one had come.
+func (f *Request) folder(e *experiment.Experiment, h results.Header, config []byte) (
+	*results.Folder, error) {
+	if h.Shard == nil {
+		return results.Create(f.Out, h, config)
+	}
+	if !e.Virtual() {
+		name, err := f.machineName()
+		if err != nil {
+			return nil, err
+		}
+		h.Shard.Host = name
+	}
+	dir := results.ShardDir(f.Out, h.Name, *h.Shard)
+	if _, err := results.Resolve(dir); err != nil {
+		return results.Create(f.Out, h, config)
+	}
+	if err := f.sameHost(dir); err != nil {
+		return nil, err
+	}
+	folder, err := results.Open(dir, results.Resume{Config: config})
+	if err != nil {
+		err = fmt.Errorf("shard %v is there already: %w, in another folder (--out)", h.Shard, err)
+	}
+	return folder, err
+}
+
+// machineName is what the machine that measures a shard is called.
+func (f *Request) machineName() (string, error) {
+	switch {
+	case f.Machine != "":
+		return f.Machine, nil
+	case f.Host != "":
+		return "", usage("--shard with --host: want the name of that machine, as --machine lab7")
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", usage("--shard: this machine does not tell its name: %v; give it one with --machine", err)
+	}
+	return name, nil
+}
+
+// sameHost makes sure that a run goes on where it began. The command in its folder
+// is never executed by itself: somebody else may have written it.
+func (f *Request) sameHost(dir string) error {
+	h, err := results.ReadHeader(dir)
+	if err != nil {
+		return err
+	}
+	began := program.Quote(strings.Join(h.Host, " "))
+	var hosts []string
+	if f.spread != nil {
+		hosts = f.spread.Names()
+	}
+	switch {
+	case h.Queue != "" && f.Queue.URL == "":
+		return usage("--resume: workers ran its trials; add --queue and the address of their NATS server")
+	case h.Queue == "" && f.Queue.URL != "":
+		return usage("--queue with --resume: the run began without one; leave it out")
+	case !slices.Equal(h.Hosts, hosts):
+		return usage("--resume: the run began on the hosts %s, and now they are %s; go on with the file of "+
+			"hosts (--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
+	case slices.Equal(h.Host, strings.Fields(f.Host)):
+	case len(h.Host) == 0:
+		return usage("--host with --resume: the run began without one; leave it out")
+	default:
+		return usage("--resume: the run began on another host; add --host %s", began)
+	}
+	if h.Shard == nil || h.Shard.Host == "" {
+		return nil
+	}
+	name, err := f.machineName()
+	if err == nil && name != h.Shard.Host {
+		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over "+
+			"machines; go on there, or remove %s and run the shard again; or add --machine %s if this is "+
+			"that one", h.Shard, h.Shard.Host, name, program.Quote(dir), program.Quote(h.Shard.Host))
+	}
+	return err
+}
+
+// orNone is a list in words.
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,259 @@
+// Package outcome is what a run came to: its cells with the figures that people look at first, what went
+// wrong, which algorithm is faster, and the exit code that follows.
+package outcome
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/answers/compare"
+	"github.com/conclave-bench/conclave/internal/answers/view"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// An Outcome is what a run came to, cell by cell.
+type Outcome struct {
+	Experiment *experiment.Experiment
+	Dir        string
+	Again      []string // flags with which an interrupted run is resumed, and their values
+	Notes      []string
+	Metrics    []string // of the table
+	Tally      Tally
+	Stopping   *runner.Stopping
+	Violations []results.Trial // within the model, the first of them
+
+	cells    []cell
+	statuses map[trace.Status]int
+	finished int
+	errors   []results.Trial                 // the first of them
+	first    map[trace.Status]*results.Trial // that counts against the run, by status
+	misses   []compare.Held                  // of the thresholds
+	held     []compare.Held                  // those over operations, kept or not
+	ranking  *compare.Ranking                // of the algorithms; nil: there is none
+	spreads  []compare.Spread                // of several rounds on real nodes
+}
+
+// A cell is what the trials of one came to.
+type cell struct {
+	*view.Cell
+	asides [len(asides)]int // how many of its trials with status ok each aside is about
+}
+
+// An aside is what a reader has to know of a trial although its status is ok: a metric of it
+// has a certain value.
+type aside struct {
+	of    *metric.Metric
+	value float64
+	name  string
+	means string
+}
+
+var asides = [...]aside{
+	{metric.SettledShare, 0, "never settled", "no leader that the scenario struck had led for settle; " +
+		"see leader_wait_ms and settled_share"},
+	{metric.HastenedShare, 1, "hastened", "a process had missed the leader, or given it up, before it " +
+		"crashed: the times of elections and outages leave such trials out; see hastened_share"},
+}
+
+// MostTold bounds how many trials are told in words. All of them are counted.
+const MostTold = 10
+
+// Of reads what the folder holds. Its figures are those of summary.csv.
+func Of(e *experiment.Experiment, dir string) (*Outcome, error) {
+	o := New(e, dir)
+	return o, runner.EachTrial(e, dir, o.Add)
+}
+
+// New knows no trial yet.
+func New(e *experiment.Experiment, dir string) *Outcome {
+	designs := e.Designs()
+	o := &Outcome{
+		Experiment: e, Dir: dir, Metrics: metric.Names(view.Brief(designs)),
+		cells:    make([]cell, len(e.Cells)),
+		statuses: map[trace.Status]int{}, first: map[trace.Status]*results.Trial{},
+		Tally: Tally{Allow: e.Allow}, Stopping: runner.NewStopping(e),
+	}
+	for i := range o.cells {
+		o.cells[i].Cell = view.NewCell(designs[i], o.Stopping.Rule().Method(), o.Metrics)
+	}
+	return o
+}
+
+// Hold holds the finished run against the thresholds of its experiment, looks whether the
+// machine was the same throughout, ranks the algorithms, and says what the trials that had
+// to be repeated may have hidden.
+func (o *Outcome) Hold() error {
+	e := o.Experiment
+	if e.Shard.Of > 0 {
+		o.Tally.Part = true
+		o.Notes = append(o.Notes, results.Shard{Index: e.Shard.Index, Of: e.Shard.Of}.Note())
+		return nil
+	}
+	if o.Tally.Err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
+		return nil
+	}
+	t, err := results.ReadTable(o.Dir)
+	if err == nil {
+		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
+		o.Tally.Missed = len(o.misses)
+		o.Notes = append(o.Notes, compare.Drifts(t)...)
+		o.Notes = append(o.Notes, compare.ReplacedNotes(t)...)
+		o.ranking, o.spreads = compare.Rank(t), compare.Spreads(t)
+	}
+	return err
+}
+
+// Add counts a trial.
+func (o *Outcome) Add(t *results.Trial) {
+	o.Stopping.Add(t)
+	c := &o.cells[t.Cell-1]
+	c.Add(t)
+	if t.Marked() {
+		o.Tally.Marked++
+		o.note(t)
+	}
+	o.statuses[t.Status]++
+	o.finished++
+	for i := range asides {
+		if v, kind := t.Observe(asides[i].of.Name); kind == results.Observed && v == asides[i].value {
+			c.asides[i]++
+		}
+	}
+	switch t.Status {
+	case trace.OK:
+		o.Tally.OK++
+	case trace.TimedOut:
+		alg, _ := algo.Lookup(o.Experiment.Cells[t.Cell-1].Algorithm) // linked in, or nothing would have run
+		if t.InModel && check.PromisesEnd(alg) {
+			o.Tally.Timeouts++
+			o.note(t)
+		}
+	case trace.Violated:
+		if t.InModel {
+			o.Tally.Violations++
+			o.Violations = keep(o.Violations, t)
+		}
+	case trace.Failed:
+		o.Tally.Errors++
+		o.errors = keep(o.errors, t)
+	case trace.Invalid:
+		o.Tally.Invalid++
+		o.note(t)
+	case trace.Unstable:
+		o.note(t)
+	default:
+		o.Tally.Unknown++
+		o.note(t)
+	}
+}
+
+func (o *Outcome) note(t *results.Trial) {
+	if o.first[t.Status] == nil {
+		o.first[t.Status] = t
+	}
+}
+
+// example is the first trial of a status, for a warning about all of them.
+func (o *Outcome) example(status trace.Status) string {
+	t := o.first[status]
+	if t == nil || t.Reason == "" {
+		return "the reason stands in trials.csv"
+	}
+	return fmt.Sprintf("trial %d: %s", t.Trial, console.Short(t.Reason))
+}
+
+func keep(list []results.Trial, t *results.Trial) []results.Trial {
+	if len(list) < MostTold {
+		list = append(list, *t)
+	}
+	return list
+}
+
+// ended says why a cell ended under the rule, and how wide its interval is.
+func ended(rule *results.Rule, c *results.Stopped) string {
+	text := cmp.Or(c.Stopped, "not yet") + " " + c.Precision()
+	if rule.Anytime {
+		text += " " + string(stats.Anytime)
+	}
+	return text
+}
+
+// count is how the trials of a cell ended, and whether the algorithm was asked
+// for more than it promises.
+func (o *Outcome) count(c *cell, cell *experiment.Cell) string {
+	var parts []string
+	total := 0
+	for _, status := range trace.Statuses() {
+		if n := c.Statuses[status]; n > 0 {
+			part := fmt.Sprintf("%s %d", status, n)
+			if status == trace.OK {
+				part += c.but()
+			}
+			parts = append(parts, part)
+			total += n
+		}
+	}
+	most := ""
+	if o.Experiment.Until != nil {
+		most = "at most "
+	}
+	if missing := o.Stopping.Repetitions(cell.Number) - total; missing > 0 {
+		parts = append(parts, fmt.Sprintf("not run %s%d", most, missing))
+	}
+	text := strings.Join(parts, ", ")
+	switch {
+	case !cell.Plan.InModel:
+		text += " *"
+	case c.Beyond > 0:
+		text += fmt.Sprintf(" (%d *)", c.Beyond)
+	}
+	return text
+}
+
+// but says what is to be known of the trials with status ok.
+func (c *cell) but() string {
+	var parts []string
+	if c.Marked > 0 {
+		parts = append(parts, fmt.Sprintf("marked %d", c.Marked))
+	}
+	for i := range asides {
+		if c.asides[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", asides[i].name, c.asides[i]))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// within says whether all of the cell is within the model, by its plan and by its trials.
+func (c *cell) within(cell *experiment.Cell) bool { return cell.Plan.InModel && c.Beyond == 0 }
+
+// Describe condenses a metric of a cell by its number.
+func (o *Outcome) Describe(cell int, metric string) stats.Summary {
+	return o.cells[cell-1].Describe(metric)
+}
+
+// Count says how the trials of a cell ended, in words.
+func (o *Outcome) Count(cell int) string {
+	return o.count(&o.cells[cell-1], &o.Experiment.Cells[cell-1])
+}
+
+// Ended reports whether the cell needs no further trial.
+func (o *Outcome) Ended(cell int) bool {
+	trials := 0
+	for _, n := range o.cells[cell-1].Statuses {
+		trials += n
+	}
+	return trials >= o.Stopping.Repetitions(cell)
+}

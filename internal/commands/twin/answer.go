@@ -1,0 +1,152 @@
+package twin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/internal/commands/plan"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
+	"github.com/conclave-bench/conclave/pkg/trace"
+)
+
+// A pair is where a metric of a cell is: of real trials, of their twins, and of more of those.
+type pair struct{ values, controls, more []float64 }
+
+// Answer simulates the trials of the real run at path, and more times as many. Costs is a file of what
+// handling costs; "": the experiment says it.
+func Answer(ctx context.Context, path, costs string, more int) (*answer.Document, error) {
+	e, dir, err := replay.Recorded(path)
+	if err != nil {
+		return nil, err
+	}
+	if e.Virtual() {
+		return nil, answer.Mistaken("%s was simulated itself: want a run on real nodes", path)
+	}
+	rows, err := results.ReadTrials(dir)
+	if err != nil {
+		return nil, err
+	}
+	twins, err := twinOf(path, e, costs, more)
+	if err != nil {
+		return nil, err
+	}
+	begun, simulated := time.Now(), 0
+	metrics := metric.Shown(e.Problem, metric.Brief)
+	pairs := make([]pair, len(e.Cells)*len(metrics))
+	real := map[int]*results.Trial{}
+	for i := range rows {
+		real[rows[i].Trial] = &rows[i]
+	}
+	for _, t := range twins.Trials() {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		verdict, _, err := runner.Replay(ctx, twins, &t, runner.Options{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		simulated++
+		switch verdict.Status {
+		case trace.OK:
+		case trace.Failed:
+			return nil, fmt.Errorf("%s: a trial could not be run in simulation: %s", t.Plan.Algorithm,
+				verdict.Reason)
+		default:
+			continue
+		}
+		row := real[(t.Cell-1)*e.Repetitions+t.Repetition]
+		for i, m := range metrics {
+			p := &pairs[(t.Cell-1)*len(metrics)+i]
+			x := math.NaN()
+			for _, v := range verdict.Metrics {
+				if v.Name == m.Name {
+					x = v.Value
+				}
+			}
+			switch {
+			case math.IsNaN(x):
+			case t.Repetition > e.Repetitions:
+				p.more = append(p.more, x)
+			case row != nil && row.Seed == t.Seed:
+				if y, kind := row.Observe(m.Name); kind == results.Observed {
+					p.values, p.controls = append(p.values, y), append(p.controls, x)
+				}
+			}
+		}
+	}
+	d := answer.New("twin", "The trials of "+path+" and their twins")
+	addTwins(d, e, metrics, pairs)
+	d.Add(answer.Facts{{Name: "simulated", Value: simulated}})
+	d.Say(fmt.Sprintf("%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)",
+		simulated, time.Since(begun).Seconds()))
+	return d, nil
+}
+
+// twinOf is e in simulation, with more repetitions.
+func twinOf(path string, e *experiment.Experiment, costs string, more int) (*experiment.Experiment, error) {
+	dir, _, config, err := results.ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	over := experiment.Overrides{Transport: transport.Sim.Name,
+		Set: []string{"repetitions=" + strconv.Itoa(e.Repetitions*(1+more)), "rounds=1"}}
+	if costs != "" {
+		over.Set = append(over.Set, "costs={file: "+strconv.Quote(costs)+"}")
+	}
+	return experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, over)
+}
+
+// addTwins adds a row for each metric of a cell of which enough is known.
+func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) {
+	design, t := plan.DesignOf(e), d.Table("twins",
+		answer.Column{Name: "cell", Kind: answer.Words},
+		answer.Column{Name: "metric", Kind: answer.Words},
+		answer.Column{Name: "n", Kind: answer.Count},
+		answer.Column{Name: "measured", Kind: answer.Figure},
+		answer.Column{Name: "twins", Kind: answer.Number},
+		answer.Column{Name: "correlation", Kind: answer.Number},
+		answer.Column{Name: "with_twins", Head: "with twins", Kind: answer.Figure},
+		answer.Column{Name: "width", Kind: answer.Number})
+	t.Keys, t.Empty = 2, "no cell has four trials with a figure: nothing to compare"
+	for c := range e.Cells {
+		for i, m := range metrics {
+			p := &pairs[c*len(metrics)+i]
+			if len(p.values) < 4 || len(p.more) < 2 {
+				continue
+			}
+			v := stats.ControlVariate(p.values, p.controls, p.more, 0.95)
+			twins := 0.0
+			for _, x := range p.controls {
+				twins += x / float64(len(p.controls))
+			}
+			interval := func(mean, half float64) answer.Shown {
+				return answer.Shown{Value: answer.Estimate{Value: mean, Low: mean - half, High: mean + half,
+					N: len(p.values)}, Text: fmt.Sprintf("%.4g ± %.2g", mean, half)}
+			}
+			number := func(x float64, form string) answer.Shown {
+				return answer.Shown{Value: x, Text: fmt.Sprintf(form, x)}
+			}
+			correlation := answer.Shown{Text: "none"}
+			if !math.IsNaN(v.Correlation) {
+				correlation = number(v.Correlation, "%.2f")
+			}
+			var with, width answer.Value
+			if v.Used {
+				with, width = interval(v.Adjusted, v.Narrowed), number(v.Narrowed/v.Half, "%.2f")
+			}
+			t.Row(design.Name(&e.Cells[c]), m.Name, len(p.values), interval(v.Mean, v.Half),
+				number(twins, "%.4g"), correlation, with, width)
+		}
+	}
+}

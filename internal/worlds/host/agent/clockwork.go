@@ -1,0 +1,275 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/base/clock"
+	"github.com/conclave-bench/conclave/pkg/bus"
+)
+
+// The clock of an agent is asked over a connection of its own, so that no order and no record
+// delays an answer: a byte is a question, and two instants, in ns, are the answer. Then come the rate of the
+// clock's steering, which is not a number if it is unknown, and how that may wander.
+const answerSize = 32
+
+// A clockServer tells whoever has a certificate of the run what this machine's clock shows.
+type clockServer struct{ net.Listener }
+
+func serveClock(address string, proof *bus.TLS) (*clockServer, error) {
+	if proof == nil {
+		return nil, errors.New("serve clock: no certificate: nothing listens without one")
+	}
+	cfg, err := proof.Server(true)
+	if err != nil {
+		return nil, fmt.Errorf("serve clock: %w", err)
+	}
+	l, err := tls.Listen("tcp", net.JoinHostPort(address, "0"), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("serve clock: %w: is %s an address of this machine?", err, address)
+	}
+	s := &clockServer{l}
+	go s.accept()
+	return s, nil
+}
+
+func (s *clockServer) accept() {
+	for {
+		c, err := s.Accept()
+		if err != nil {
+			return
+		}
+		go answerAll(c)
+	}
+}
+
+// clockIdle is how long a connection may be silent.
+const clockIdle = time.Minute
+
+func answerAll(c net.Conn) {
+	defer func() { _ = c.Close() }() // it is over
+	question, reply := make([]byte, 1), make([]byte, answerSize)
+	for {
+		_ = c.SetDeadline(time.Now().Add(clockIdle))
+		if _, err := io.ReadFull(c, question); err != nil {
+			return
+		}
+		binary.LittleEndian.PutUint64(reply, uint64(clock.Monotonic()))
+		by := clock.Steered()
+		if !by.Known {
+			by.Rate = math.NaN()
+		}
+		binary.LittleEndian.PutUint64(reply[16:], math.Float64bits(by.Rate))
+		binary.LittleEndian.PutUint64(reply[24:], math.Float64bits(by.Wander))
+		binary.LittleEndian.PutUint64(reply[8:], uint64(clock.Monotonic()))
+		if _, err := c.Write(reply); err != nil {
+			return
+		}
+	}
+}
+
+// Clocks are compared in bursts. Of a burst the fastest answer counts, so that it does not
+// matter that a network is slow now and then: the first one wakes up both machines.
+const (
+	burstSize  = 4
+	askTimeout = time.Second
+	// leastPause is between two bursts: in 5 ms, clocks part by 6 µs at most.
+	leastPause = 5 * time.Millisecond
+	mostPause  = 100 * time.Millisecond
+	// pausesPerAnswer is how many of the fastest answers a pause takes where answers are slow, so that
+	// it costs a ninth of what they do.
+	pausesPerAnswer = 50
+	// firstSamples is for how long a clock is watched before it is believed: its rate is
+	// known the better the longer it was.
+	firstSamples = 900 * time.Millisecond
+	// lastSamples is how many bursts after a trial are waited for, at most, until one has a fast answer.
+	lastSamples = 20
+	// memory is for how long samples before a trial count.
+	memory = 30 * time.Second
+	// courseTimeout is how long the answer to a question of now may take.
+	courseTimeout = 5 * time.Second
+)
+
+// A clockWatch compares the clock of an agent with ours, all the time.
+type clockWatch struct {
+	dial   func(context.Context) (net.Conn, error)
+	cancel context.CancelFunc
+	kick   chan struct{} // not to wait for the next burst
+	done   chan struct{}
+
+	mu      sync.Mutex
+	samples []clock.Sample // one for each burst
+	keep    time.Duration  // from here on, however long ago that is
+	err     error          // why the last question had no answer
+	news    chan struct{}  // closed after the next burst
+}
+
+func watchClock(address string, proof *bus.TLS) (*clockWatch, error) {
+	cfg, err := proof.Client()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d := &tls.Dialer{NetDialer: &net.Dialer{Timeout: askTimeout}, Config: cfg}
+	w := &clockWatch{cancel: cancel, kick: make(chan struct{}, 1), done: make(chan struct{}),
+		news: make(chan struct{}),
+		dial: func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }}
+	go w.run(ctx)
+	return w, nil
+}
+
+func (w *clockWatch) close() {
+	w.cancel()
+	<-w.done
+}
+
+// run asks until the context ends. A connection that fails is replaced.
+func (w *clockWatch) run(ctx context.Context) {
+	defer close(w.done)
+	var c net.Conn
+	for ctx.Err() == nil {
+		var err error
+		if c == nil {
+			c, err = w.dial(ctx)
+		}
+		var burst []clock.Sample
+		if err == nil {
+			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+			burst, err = askBurst(c)
+			stop()
+		}
+		pause := mostPause
+		if err == nil {
+			s := fastest(burst)
+			pause = pauseAfter(s.Got - s.Asked)
+		}
+		if err != nil && c != nil {
+			_ = c.Close()
+			c = nil
+		}
+		w.add(burst, err)
+		kick := w.kick
+		if err != nil {
+			kick = nil // whoever is in a hurry would ask in vain again, at once
+		}
+		select {
+		case <-ctx.Done():
+		case <-kick:
+		case <-time.After(pause):
+		}
+	}
+	if c != nil {
+		_ = c.Close()
+	}
+}
+
+// fastest is the sample of a burst that says most.
+func fastest(burst []clock.Sample) clock.Sample {
+	return slices.MinFunc(burst, func(a, b clock.Sample) int {
+		return cmp.Compare(a.Got-a.Asked, b.Got-b.Asked)
+	})
+}
+
+// pauseAfter is how long to wait after a burst that had an answer as fast as that.
+func pauseAfter(answer time.Duration) time.Duration {
+	return max(leastPause, min(pausesPerAnswer*answer, mostPause))
+}
+
+// askBurst asks for the time again and again.
+func askBurst(c net.Conn) (list []clock.Sample, err error) {
+	reply := make([]byte, answerSize)
+	for range burstSize {
+		_ = c.SetDeadline(time.Now().Add(askTimeout))
+		s := clock.Sample{Ours: clock.Steered()}
+		s.Asked = clock.Monotonic()
+		if _, err := c.Write([]byte{'?'}); err != nil {
+			return list, err
+		}
+		if _, err := io.ReadFull(c, reply); err != nil {
+			return list, err
+		}
+		s.Got = clock.Monotonic()
+		s.Heard = time.Duration(binary.LittleEndian.Uint64(reply))
+		s.Answered = time.Duration(binary.LittleEndian.Uint64(reply[8:]))
+		s.Theirs.Rate = math.Float64frombits(binary.LittleEndian.Uint64(reply[16:]))
+		s.Theirs.Wander = math.Float64frombits(binary.LittleEndian.Uint64(reply[24:]))
+		s.Theirs.Known = !math.IsNaN(s.Theirs.Rate)
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func (w *clockWatch) add(burst []clock.Sample, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err = err; len(burst) > 0 {
+		w.samples = append(w.samples, fastest(burst))
+	}
+	old := min(clock.Monotonic(), w.keep) - memory
+	if i := slices.IndexFunc(w.samples, func(s clock.Sample) bool { return s.Asked >= old }); i > 0 {
+		w.samples = slices.Delete(w.samples, 0, i)
+	}
+	close(w.news)
+	w.news = make(chan struct{})
+}
+
+// settled says whether the samples after an instant say as much of it as those before: one has a
+// fast answer, or many have none.
+func settled(samples []clock.Sample, at time.Duration) bool {
+	answer := fastest(samples)
+	behind := slices.IndexFunc(samples, func(s clock.Sample) bool { return s.Asked > at })
+	last := fastest(samples[behind:])
+	return len(samples)-behind >= lastSamples || last.Got-last.Asked <= 2*(answer.Got-answer.Asked)
+}
+
+// course waits for an answer to a question that was asked after to, and finds the course of the clock
+// from all; samples that contradict each other before from do not matter. If no span of time is
+// asked for, a trial is to follow: it waits until enough is known of how the clock runs now, and
+// all samples from then on are kept.
+func (w *clockWatch) course(from, to time.Duration) (clock.Course, error) {
+	deadline := time.NewTimer(courseTimeout)
+	defer deadline.Stop()
+	for {
+		w.mu.Lock()
+		if from == to {
+			w.keep = from
+		}
+		samples, err, news, kick := slices.Clone(w.samples), w.err, w.news, w.kick
+		w.mu.Unlock()
+		switch n := len(samples); {
+		case n == 0 || samples[n-1].Asked <= to:
+		case from < to:
+			if settled(samples, to) {
+				return clock.Fit(samples, from)
+			}
+		default:
+			c, err := clock.Fit(samples, samples[n-1].Got)
+			if err == nil && samples[n-1].Asked-c.Since() >= firstSamples {
+				return c, nil
+			}
+			kick = nil
+		}
+		select {
+		case kick <- struct{}{}:
+		default:
+		}
+		select {
+		case <-news:
+		case <-deadline.C:
+			if err == nil {
+				err = errors.New("it is slow")
+			}
+			return clock.Course{}, fmt.Errorf("no answer from it for %v: %w", courseTimeout, err)
+		}
+	}
+}
