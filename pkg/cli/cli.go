@@ -8,7 +8,6 @@
 package cli
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/internal/worlds/host/node"
@@ -145,27 +143,4 @@ func role(name string, life func(io.Reader, io.Writer) error) int {
 		return CouldNotRun
 	}
 	return Good
-}
-
-// bench runs the command with args and turns its error into an exit code.
-func (s *streams) bench(args []string) int {
-	s.argv = append([]string{"bench"}, args...)
-	root := s.root(args)
-	root.SetArgs(args)
-	err := root.Execute()
-	flushErr := s.out.Flush()
-	code := Good
-	var known exit
-	switch {
-	case errors.As(err, &known):
-		code = int(known)
-	case err != nil:
-		s.say(err.Error())
-		code = answer.ExitOf(err)
-	}
-	if flushErr != nil && code == Good {
-		s.say("standard output: " + flushErr.Error())
-		code = CouldNotRun
-	}
-	return code
 }

@@ -13,9 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/report/export"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/files"
-	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // exportFlags are the flags of bench export.
@@ -117,24 +115,6 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 		}
 	}
 	return s.deliver(format, files, f.out)
-}
-
-// noteIncomplete warns of a run that goes on or was ended early: its figures are not
-// yet those that it was planned for.
-func (s *streams) noteIncomplete(path string, h *results.Header, m *results.Manifest, trials int) {
-	if h == nil {
-		return
-	}
-	switch {
-	case (m == nil || !m.Complete) && results.Running(path):
-		s.say(fmt.Sprintf("note: the run goes on: %d of %d trials", trials, h.Planned))
-	case m == nil && trials == h.Planned:
-		s.say(fmt.Sprintf("note: %s has no %s: the run goes on, or was killed, or somebody has removed it; "+
-			"%s writes it", path, results.ManifestFile, program.Command("run", "--resume", path)))
-	case m == nil || !m.Complete:
-		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; %s goes on with it",
-			trials, h.Planned, program.Command("run", "--resume", path)))
-	}
 }
 
 // parse reads the flags, as far as they do not depend on the run.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/commands/replay"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
@@ -17,16 +15,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
-
-// pluginsRun marks the commands whose own process runs code of plugins.
-const pluginsRun = "plugins"
-
-// runsPlugins marks c so: it is run by a process of its own, which a plugin may end. Commands
-// without the mark leave plugins to processes that they start themselves.
-func runsPlugins(c *cobra.Command) *cobra.Command {
-	c.Annotations = map[string]string{pluginsRun: ""}
-	return c
-}
 
 // runsPlugins says whether the command that args call is marked so.
 func (s *streams) runsPlugins(args []string) bool {

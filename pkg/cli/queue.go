@@ -10,7 +10,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
-	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func (s *streams) queueCommand() *cobra.Command {
@@ -130,13 +129,4 @@ func queued(list []queue.Queued) *answer.Document {
 	d.Add(&aside)
 	d.Add(lines...)
 	return d
-}
-
-// buildText is a build: for people its beginning, and whether it is that of this program.
-func buildText(build string) answer.Shown {
-	text := fmt.Sprintf("%.8s", build)
-	if build == results.ThisSite().Tool.Binary {
-		text += " (this)"
-	}
-	return answer.Shown{Value: build, Text: text}
 }

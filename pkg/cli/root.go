@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -161,4 +163,27 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, algo.Hint(word, names),
 		strings.Join(names, ", "))
+}
+
+// bench runs the command with args and turns its error into an exit code.
+func (s *streams) bench(args []string) int {
+	s.argv = append([]string{"bench"}, args...)
+	root := s.root(args)
+	root.SetArgs(args)
+	err := root.Execute()
+	flushErr := s.out.Flush()
+	code := Good
+	var known exit
+	switch {
+	case errors.As(err, &known):
+		code = int(known)
+	case err != nil:
+		s.say(err.Error())
+		code = answer.ExitOf(err)
+	}
+	if flushErr != nil && code == Good {
+		s.say("standard output: " + flushErr.Error())
+		code = CouldNotRun
+	}
+	return code
 }

@@ -136,8 +136,14 @@ func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error
 		}
 	}
 	s.overridden(folder.Header().Overrides, f.Quiet)
-	if f.watched, err = s.watch(ctx, f, e, folder); err != nil {
-		return nil, err
+	if f.serve {
+		out := f.Out
+		if f.Resume != "" {
+			out = "" // the others are wherever they were
+		}
+		if f.watched, err = s.watch(ctx, f.port, out, e, folder); err != nil {
+			return nil, err
+		}
 	}
 	options, err := programs()
 	if err != nil {

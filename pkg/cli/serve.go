@@ -114,24 +114,21 @@ type watched struct {
 	real atomic.Bool     // times are being measured
 }
 
-// watch begins to show a run, if that is asked for.
-func (s *streams) watch(ctx context.Context, f *runFlags, e *experiment.Experiment,
+// watch begins to show a run at a port, beside the other runs of the folder out; "": alone.
+func (s *streams) watch(ctx context.Context, port int, out string, e *experiment.Experiment,
 	folder *results.Folder) (*watched, error) {
-	if !f.serve {
-		return nil, nil
-	}
 	w := &watched{ctx: ctx}
 	w.real.Store(!e.Virtual())
 	dir, id := folder.Dir(), filepath.Base(folder.Dir())
-	if f.Resume == "" {
-		relative, err := filepath.Rel(f.Out, dir)
+	if out != "" {
+		relative, err := filepath.Rel(out, dir)
 		if err != nil {
 			return nil, err
 		}
-		dir, id = f.Out, filepath.ToSlash(relative)
+		dir, id = out, filepath.ToSlash(relative)
 	}
 	var err error
-	w.Pages, err = s.pages(dir, f.port, func() string {
+	w.Pages, err = s.pages(dir, port, func() string {
 		if w.real.Load() {
 			return "this run measures times, which the work for this page could lengthen: " +
 				"look again when the run has ended"

@@ -106,3 +106,13 @@ func noArguments(c *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// pluginsRun marks the commands whose own process runs code of plugins.
+const pluginsRun = "plugins"
+
+// runsPlugins marks c so: it is run by a process of its own, which a plugin may end. Commands
+// without the mark leave plugins to processes that they start themselves.
+func runsPlugins(c *cobra.Command) *cobra.Command {
+	c.Annotations = map[string]string{pluginsRun: ""}
+	return c
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // A build is what the linker left in this program about itself.
@@ -85,4 +86,13 @@ func (s *streams) versionCommand() *cobra.Command {
 		})
 		return d, nil
 	})
+}
+
+// buildText is a build: for people its beginning, and whether it is that of this program.
+func buildText(build string) answer.Shown {
+	text := fmt.Sprintf("%.8s", build)
+	if build == results.ThisSite().Tool.Binary {
+		text += " (this)"
+	}
+	return answer.Shown{Value: build, Text: text}
 }
