@@ -25,21 +25,23 @@ func BinomialInterval(successes, trials int, confidence float64) (lo, hi float64
 // betaQuantile returns the x at which the beta distribution (a, b) has reached
 // probability p, by bisection: slower than Newton's method, and never astray.
 func betaQuantile(p, a, b float64) float64 {
-	return bisect(0, 1, func(x float64) bool { return betaInc(x, a, b) < p })
+	return bisect(1, func(x float64) bool { return betaInc(x, a, b) < p })
 }
 
-// bisect is where a condition that holds from lo on ceases to, before hi, to the last digit.
-func bisect(lo, hi float64, holds func(x float64) bool) float64 {
-	mid := lo + float64((hi-lo)/2)
-	for lo < mid && mid < hi {
-		if holds(mid) {
+// bisect is where a condition that holds from 0 on ceases to, before hi, to the last digit.
+func bisect(hi float64, holds func(x float64) bool) float64 {
+	lo := 0.0
+	for {
+		mid := lo + float64((hi-lo)/2)
+		switch {
+		case mid <= lo || mid >= hi:
+			return mid
+		case holds(mid):
 			lo = mid
-		} else {
+		default:
 			hi = mid
 		}
-		mid = lo + float64((hi-lo)/2)
 	}
-	return mid
 }
 
 // betaInc is the regularised incomplete beta function for x in (0, 1), by its

@@ -46,7 +46,7 @@ func gammaQuantile(p, a float64) float64 {
 	for below(hi) {
 		hi *= 2
 	}
-	return bisect(0, hi, below)
+	return bisect(hi, below)
 }
 
 // gammaInc is the regularised incomplete gamma function P(a, x) and what it lacks of 1, by its
