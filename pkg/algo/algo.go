@@ -74,7 +74,7 @@ type Env interface {
 	// stops trusting one, which it also reports when it begins or joins an
 	// election. Term orders leaderships; 0 if the algorithm has no such notion.
 	// With None, Term is the one in which this process stands as a candidate from now
-	// on; 0 if it stands in none. Whoever leads a term has stood in it, where
+	// on; 0 if it stands in none. A process that leads a term has stood in it, where
 	// Promises.Leadership is PerTerm. Electors only.
 	Elected(leader ID, term uint64)
 	// Save keeps v across a crash; the last one is handed back in Config.Saved.

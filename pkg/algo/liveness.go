@@ -41,7 +41,7 @@ func (c Connectivity) String() string {
 type Liveness struct {
 	Under    Connectivity
 	Timeouts int // each the longest of the algorithm's, see Params.Timeout
-	// Learns: nothing is saved, and who comes back from a crash has to learn from the others
+	// Learns: nothing is saved, and a process that comes back from a crash has to learn from the others
 	// what it forgot. Until it names a leader it counts as down.
 	Learns bool
 }

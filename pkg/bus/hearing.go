@@ -9,7 +9,7 @@ import (
 )
 
 // An Asker finds out which processes hear what is sent where it is connected. It asks as
-// process 0, which none is, and whoever hears the question sends it back: see Conn.Join. On a
+// process 0, which none is, and a process that hears the question sends it back: see Conn.Join. On a
 // server that is not ours there is no other way to know.
 type Asker struct {
 	conn    *Conn

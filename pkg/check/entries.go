@@ -195,7 +195,7 @@ func (e *entries) stay(p algo.ID) int {
 	return slices.IndexFunc(e.inside, func(s stay) bool { return s.process == p })
 }
 
-// goes takes whoever has place i from those inside.
+// goes takes the process at place i from those inside.
 func (e *entries) goes(i int, at time.Duration) {
 	e.inside = slices.Delete(e.inside, i, i+1)
 	e.crowd.change(at, len(e.inside))

@@ -15,7 +15,7 @@ import (
 // message begins it anew.
 type vigil struct {
 	promise algo.Liveness
-	within  time.Duration // how long a leader may be missing; 0: for ever
+	within  time.Duration // how long a leader may be missing; 0: without end
 
 	connected bool          // as the promise wants it
 	missing   bool          // there is no leader, as Spec.Service defines one
@@ -79,7 +79,7 @@ func (e *elections) missed(j *Judge, at time.Duration) {
 	e.lacks(at)
 }
 
-// lacks takes note of whether a leader is missing from now on that could be there. Who has
+// lacks takes note of whether a leader is missing from now on that could be there. A process that has
 // forgotten what it knew counts as live: what it has to learn is the algorithm's affair.
 func (e *elections) lacks(at time.Duration) {
 	v := &e.vigil

@@ -80,7 +80,7 @@ func (e *elections) deadNamed() algo.ID {
 }
 
 // heads objects, where each group has a leader of its own, to groups without one in
-// the end: whoever is named must be there and name itself.
+// the end: a process that is named must be there and name itself.
 func (e *elections) heads(j *Judge) {
 	if p := e.deadNamed(); p != algo.None {
 		j.violate(leaderAlive, "p%d names %s, which is down, and nothing moves any more", p,

@@ -19,7 +19,7 @@ const (
 	// spoiled is the share beyond which a trial is invalid: half as long again.
 	spoiled = 1.0 / 3
 	// finest is the least mean latency that an idle machine keeps well enough to be
-	// held to it. Its own noise is some 0.05 to 0.1 ms a message; who asks for less
+	// held to it. Its own noise is some 0.05 to 0.1 ms a message; an experiment that asks for less
 	// than finest is told, and the trial stands.
 	finest = 500 * time.Microsecond
 )

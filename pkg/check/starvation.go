@@ -36,7 +36,7 @@ func Patience(s *harness.Setup) (fault time.Duration, others int) {
 // starved objects to a request that waits while others enter again and again, where
 // every request is promised to be granted.
 //
-// A request is on its way for a time, and whoever has not heard of it enters as
+// A request is on its way for a time, and a process that has not heard of it enters as
 // often as it likes. So the entries count from when n messages of the slowest kind
 // seen could have come one after the other, which is as far as any request travels.
 // From then on it stands in a queue, where each other process has one request before

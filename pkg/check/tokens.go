@@ -12,7 +12,7 @@ import (
 )
 
 // tokens follows the token of an algorithm that has one. A process holds it from
-// its delivery until it sends it on. Who sends it or enters without holding it has
+// its delivery until it sends it on. A process that sends it or enters without holding it has
 // made another: that is as it should be when the former is gone, with a process
 // that crashed or with a message that was lost, and otherwise doubles it.
 type tokens struct {

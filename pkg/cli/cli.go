@@ -107,7 +107,7 @@ func serveAgent(in io.Reader, out io.Writer) error {
 	return agent.Serve(in, out, cfg, results.ThisSite())
 }
 
-// natsServer is the NATS server that this program links, for whoever has none.
+// natsServer is the NATS server that this program links, for users who have none.
 func natsServer(args []string, stderr io.Writer) int {
 	fail := func(code int, err error) int {
 		fmt.Fprintf(stderr, "node nats: %v\n", err)

@@ -93,7 +93,7 @@ func (m *Mistake) Error() string {
 	return text + m.Text
 }
 
-// mostMistakes is how many are listed; who has more mends these first.
+// mostMistakes is how many are listed; a user who has more mends these first.
 const mostMistakes = 100
 
 // Diagnostics collects mistakes. The same one is listed once: a sweep meets it in

@@ -13,7 +13,7 @@ type Shard struct{ Index, Of int } // 1 <= Index <= Of
 
 const likeShard = "want I/N, where I counts from 1 to N, as 3/8; or K+1/N, where K counts from 0"
 
-// ParseShard reads a shard as "3/8". "2+1/8" is the same, for whoever has a number
+// ParseShard reads a shard as "3/8". "2+1/8" is the same, for a script that has a number
 // that counts from 0 and no shell that could add.
 func ParseShard(text string) (Shard, error) {
 	first, of, ok := strings.Cut(text, "/")

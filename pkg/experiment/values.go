@@ -179,7 +179,7 @@ func roundTrips() config.Type[[][]time.Duration] {
 // forever is the downtime of who does not come back.
 const forever = "forever"
 
-// downtimeType is a time that lasts, or for ever, which is none. One of nothing would
+// downtimeType is a duration, or for ever, which is none. One of nothing would
 // be no crash that anybody could see.
 func downtimeType() config.Type[link.Latency] {
 	t := lastingType()

@@ -15,7 +15,7 @@ type Layout struct {
 	Centre string
 	// Leads marks one that is around the leader in any case.
 	Leads bool
-	// Divide is the sides, or the links, in the event's situation; who is in the middle. Both
+	// Divide is the sides, or the links, in the event's situation; and the process in the middle. Both
 	// nil: it cannot be made now.
 	Divide func(s Situation, who []algo.ID) (groups [][]uint32, links [][2]uint32)
 }
@@ -97,7 +97,7 @@ func (l *Layout) TooFew(nodes int) string {
 	return ""
 }
 
-// AroundLeader says whether the event's shape needs to know who leads.
+// AroundLeader says whether the event's shape needs to know which process leads.
 func (l *Layout) AroundLeader(e *Event) bool {
 	return l.Leads || l.Centre == theLeader && !e.Aimed()
 }

@@ -39,8 +39,8 @@ type Choice struct {
 	Problem   algo.Problem // for which it means something; "": both
 	Token     bool         // it needs an algorithm whose token is a message
 	Least     int          // processes without which it is nobody
-	Sections  bool         // it has to know who is in the critical section
-	Leads     bool         // it is about who leads
+	Sections  bool         // it has to know which process is in the critical section
+	Leads     bool         // it is about which process leads
 	// Size is how many of n processes it stands for; nil: one.
 	Size func(n int) int
 	Find func(s Situation) []algo.ID

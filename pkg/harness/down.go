@@ -52,7 +52,7 @@ func (r *Roll) Most() (most int, when time.Duration) {
 
 // down is the greatest number of processes that the plan takes down at once.
 //
-// What happens at fixed instants is counted from the crash to the return. Whoever is chosen in the
+// What happens at fixed instants is counted from the crash to the return. A process that is chosen in the
 // course of the trial counts as a process of its own. What waits for a trigger counts from its
 // earliest instant on, once if it is undone after a while: whether that was in time for the next, the
 // records show. A rate takes down as many as it may, at any time, and leaves room for one more where

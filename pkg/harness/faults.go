@@ -11,7 +11,7 @@ import (
 // Faults is what goes wrong in any scenario.
 type Faults struct {
 	CrashRate float64      `json:"crash_rate"`         // crashes per live process and second
-	Downtime  link.Latency `json:"downtime"`           // from such a crash to the restart; zero: for ever
+	Downtime  link.Latency `json:"downtime"`           // from such a crash to the restart; zero: for good
 	MaxDown   int          `json:"max_down,omitempty"` // down at once by such crashes; 0: a minority
 	Events    []Event      `json:"events,omitempty"`
 }

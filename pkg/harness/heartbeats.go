@@ -140,7 +140,7 @@ func (d *heartbeats) watch(m *Process, now time.Duration, gen uint32) {
 	}
 }
 
-// look suspects whoever has been silent for too long, and wakes again when the next
+// look suspects each process that has been silent for too long, and wakes again when the next
 // could have been.
 func (d *heartbeats) look(m *Process, now time.Duration) {
 	next, clock := time.Duration(-1), m.clock.advance(now)

@@ -25,7 +25,7 @@ type Leadership struct {
 	named      []int  // those of them that are not paused
 }
 
-// NewLeadership has all processes name the plan's leader. Whoever owns up, paused and links
+// NewLeadership has all processes name the plan's leader. The owner of up, paused and links
 // keeps them up to date, and calls Regroup when one of them has changed.
 func NewLeadership(leader algo.ID, up, paused []bool, links *Links) *Leadership {
 	l := &Leadership{Belief: make([]algo.ID, len(up)), scope: make([]bool, len(up)),

@@ -131,7 +131,7 @@ func (p *Plan) hazards() (h hazards) {
 // lost says whether q may crash and never come back.
 func (p *Plan) lost(q algo.ID) bool {
 	all := slices.Concat(p.Scenario.Does().Lines(), p.Faults.Events)
-	back := func(from time.Duration) bool { // after all crashes from then on that are for ever
+	back := func(from time.Duration) bool { // after all crashes from then on that are for good
 		return slices.ContainsFunc(all, func(e Event) bool {
 			return e.Do == fault.Restart && e.At >= from && (e.Node == q || slices.Contains(e.Nodes, q) ||
 				e.Node == algo.None && e.Nodes == nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A reign is what the coordinator knows of who leads, by the definition that the algorithm's
+// A reign is what the coordinator knows of the leader, by the definition that the algorithm's
 // Spec names. Events that happen to a leader ask it at their instant, those of a scenario and
 // all others alike: one that comes due while nobody leads waits until a process does.
 type reign struct {
@@ -95,7 +95,7 @@ func (d *Coordinator) follow(r *trace.Record) {
 	}
 }
 
-// crown notes who leads from an instant on. Who leads again at the instant at which it was
+// crown notes who leads from an instant on. A process that leads again at the instant at which it was
 // gone has led all the time.
 func (g *reign) crown(leader algo.ID, at time.Duration) {
 	switch {

@@ -117,7 +117,7 @@ func (f *faults) add(e *Event) *occasion {
 
 // Foreseen is what will happen to links again and again, as far as it is known before
 // the start, by the time limit: in the order of the instants. The coordinator still asks for
-// each at its instant, but whoever knows of it need not wait to be told. The Timeline
+// each at its instant, but a caller that knows of it need not wait for that. The Timeline
 // comes first.
 func (d *Coordinator) Foreseen() (out []Instruction) {
 	for _, f := range d.faults.list {

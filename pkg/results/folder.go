@@ -135,7 +135,7 @@ func begin(dir string, h Header, config []byte) (_ *Folder, err error) {
 	return f, errors.Join(syncDir(dir), syncDir(experiment), syncDir(filepath.Dir(experiment)))
 }
 
-// A Resume says under which conditions Open goes on with a run.
+// A Resume says under which conditions Open continues with a run.
 type Resume struct {
 	// Config, unless nil, is the resolved configuration that is meant; it must
 	// be that of the folder, byte for byte.
@@ -145,7 +145,7 @@ type Resume struct {
 	AnyBinary bool
 }
 
-// Open goes on with the run at path, which may be anything that Resolve takes, and
+// Open continues with the run at path, which may be anything that Resolve takes, and
 // is whole. What a crash left of an unfinished write is removed, which Notes says; every
 // trial that Append accepted is there.
 func Open(path string, r Resume) (_ *Folder, err error) {

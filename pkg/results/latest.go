@@ -39,7 +39,7 @@ func makeRun(experiment string, at time.Time) (string, error) {
 }
 
 // makeShard makes the folder of a shard, or takes one that was made and holds no run yet.
-// It has a name of its own, so that whoever starts the shard again finds it.
+// It has a name of its own, so that a second start of the shard finds it.
 func makeShard(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err

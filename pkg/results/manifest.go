@@ -105,7 +105,7 @@ func ThisSite() Site {
 	return Site{Machine: thisMachine(), Tool: thisTool(&Header{Binary: binaryDigest()})}
 }
 
-// resuming is the command that goes on with a run.
+// resuming is the command that continues with a run.
 func resuming(dir string) string { return program.Command("run", "--resume", dir) }
 
 // thisTool reads what the linker left in the program.

@@ -14,7 +14,7 @@ const (
 	excerptTail = 64 << 10
 
 	// A process that the child started and that left its group may hold the pipe
-	// open for ever.
+	// open.
 	stderrPatience = 200 * time.Millisecond
 )
 

@@ -105,7 +105,7 @@ func logLog(share, greenwood, reach float64) (lo, hi float64) {
 }
 
 // Horizon is how far the estimate reaches: to the last instant at which a spell was
-// watched, or for ever, if none outlasted that. It is 0 without spells.
+// watched, or infinity, if none outlasted that. It is 0 without spells.
 func (s *Survival) Horizon() float64 {
 	if s.N > 0 && !s.open {
 		return math.Inf(1)

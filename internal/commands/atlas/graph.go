@@ -79,7 +79,7 @@ func (g *Graph) String() string {
 	return fmt.Sprintf("%d%s;1;%s", g.Vertices, mark, strings.ReplaceAll(strings.Join(links, ","), " ", ""))
 }
 
-// Parse reads what String writes, whatever the vertices are called, and whoever leads.
+// Parse reads what String writes, whatever the vertices are called, and whichever leads.
 func Parse(text string) (g Graph, err error) {
 	wrong := func(why string, args ...any) (Graph, error) {
 		return g, fmt.Errorf("graph %q: %s; a graph is written as 5;1;1-2,2-3: vertices, leader, links", text,

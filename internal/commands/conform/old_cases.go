@@ -78,7 +78,7 @@ var oldRemarks = map[string]any{
 // model, and where ours does more than the reference's.
 var oldDefaults = map[string]object{
 	"":                         {"t_answer": 2.0, "t_coordinator": 4.0},
-	"bully-ok":                 {"t_coordinator": 0.0}, // its text waits for ever
+	"bully-ok":                 {"t_coordinator": 0.0}, // its text waits without end
 	"ring-max":                 {"lap_timeout": 0.0},   // likewise
 	"bully-candidate-ordinary": {"spacing": 0.0},       // all delays are a case's own
 	"bully-quorum":             {"backoff": 7.2e6},     // one round

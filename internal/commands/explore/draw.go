@@ -72,7 +72,7 @@ func (m *maker) draw() *Schedule {
 	}
 	m.crashes(s, t)
 	s.Events = append(s.Events, m.dice(s, t.at, t.some).Swarm()...) // all of it passes
-	if !s.asks() {                                                  // whoever is up tries it last
+	if !s.asks() {                                                  // a process that is up tries it last
 		s.Events = append(s.Events, harness.Event{At: s.last(), Do: harness.DoElect, Node: s.survivor()})
 	}
 	m.patient(s)

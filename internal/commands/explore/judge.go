@@ -55,7 +55,7 @@ type breach struct{ rule, text, beyond string }
 // run simulates the schedule and says what it breaks: under the rule alone, if
 // that is not empty. Nil: nothing.
 //
-// The judge is as strict beyond an algorithm's model as within it: whoever asks
+// The judge is as strict beyond an algorithm's model as within it: a user who asks
 // for schedules from there wants to see what breaks.
 func (s *Schedule) run(ctx context.Context, rule string, sink trace.Sink) (*breach, error) {
 	p, err := s.Plan()

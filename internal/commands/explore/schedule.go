@@ -30,7 +30,7 @@ type Schedule struct {
 	Hold        link.Latency
 	Events      []harness.Event // sorted by instant; their only trigger is an instant
 	Seed        uint64          // of the experiment of which this is the one trial
-	Until       time.Duration   // the end of what would go on for ever; 0: the schedule ends by itself
+	Until       time.Duration   // the end of what would go on without end; 0: the schedule ends by itself
 	Limit       time.Duration   // what has not come to an end by then never does
 }
 
@@ -120,7 +120,7 @@ func (s *Schedule) tidy() {
 	}
 }
 
-// asks says whether something happens that has an end to come to. Who is to find a
+// asks says whether something happens that has an end to come to. A process that is to find a
 // leader must be told so, by an application or a detector, and live on. Requests
 // need no such care, since those of the dead do not count.
 func (s *Schedule) asks() bool {
@@ -206,7 +206,7 @@ func (s *Schedule) without(p algo.ID) *Schedule {
 
 // Unseen says whether links are cut in a way that amounts to the loss of messages:
 // too shortly for who is behind them to be missed, in one direction, or one cut
-// upon the other. Who does not survive loss then promises safety, and no more.
+// upon the other. A process that does not survive loss then promises safety, and no more.
 func (s *Schedule) Unseen() bool {
 	if s.Algorithm.Spec.Survives.Loss {
 		return false

@@ -3,7 +3,7 @@
 //
 // A path is a trial that is followed by its height, the importance function. Levels are
 // heights. From the paths that reach a level as many new ones begin as the stage before
-// had, and each goes on with draws of its own (fixed effort: Garvels 2000; L'Ecuyer, Demers
+// had, and each continues with draws of its own (fixed effort: Garvels 2000; L'Ecuyer, Demers
 // and Tuffin, ACM TOMACS 17(2), 2007). With levels that were fixed before, the product of the
 // shares is unbiased, whatever the levels and the height are; these only decide how much it
 // varies. A pilot finds the levels (Cérou and Guyader, Stoch. Anal. Appl. 25, 2007), and its paths are not

@@ -96,7 +96,7 @@ func (p *point) claim(metric, load string) (lo, hi float64) {
 
 // split is how likely Raft's vote is split in the first term, if messages take d and
 // all timers start at one instant and are set to something between τ and τ + s. One
-// of N is down. Whoever is first, at t, has asked everybody by t + d; those that have
+// of N is down. A process that is first, at t, has asked everybody by t + d; those that have
 // not timed out by then vote for it. It needs a majority m with its own vote, so that
 // it fails if m' = N - m or more others have timed out, which of N - 1 uniform draws
 // means: the least lies within d/s of the (m'+1)th. The spacings of uniform draws are

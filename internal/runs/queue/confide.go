@@ -23,7 +23,7 @@ type opening struct {
 
 // An opened is the answer.
 type opened struct {
-	Key    string `json:"key,omitempty"` // of whoever answers
+	Key    string `json:"key,omitempty"` // of the process that answers
 	Sealed []byte `json:"sealed,omitempty"`
 	Error  string `json:"error,omitempty"`
 	Later  bool   `json:"later,omitempty"` // it may be better in a moment

@@ -141,7 +141,7 @@ func lockOf() *flock.Flock {
 	return flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("conclave-worker-%d.lock", os.Getuid())))
 }
 
-// answer starts the agent of this machine for whoever asks. What starts is this program:
+// answer starts the agent of this machine for the bench that asks. What starts is this program:
 // nothing that comes over the network is a command.
 func (w *worker) answer(ctx context.Context, r micro.Request) {
 	var q opening
@@ -163,7 +163,7 @@ func (w *worker) answer(ctx context.Context, r micro.Request) {
 			w.vacate()
 		}
 	}
-	_ = r.RespondJSON(&a) // whoever asks asks again
+	_ = r.RespondJSON(&a) // one that hears nothing asks again
 }
 
 // vacate gives the machine back.
@@ -178,7 +178,7 @@ type place struct {
 	TLS     bus.TLS `json:"tls"`
 }
 
-// host starts the agent, and carries its input and output for whoever has the certificate that it
+// host starts the agent, and carries its input and output for the bench that has the certificate that it
 // answers with.
 func (w *worker) host(ctx context.Context, q *opening) (a opened, err error) {
 	authority, err := bus.NewAuthority()
@@ -235,7 +235,7 @@ const (
 	beatEvery, silence = time.Second, 6 * time.Second
 )
 
-// accept waits for whoever has the certificate, and closes the listener.
+// accept waits for the peer that has the certificate, and closes the listener.
 func accept(ctx context.Context, l net.Listener, cfg *tls.Config) (*tls.Conn, error) {
 	defer func() { _ = l.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, acceptWait)

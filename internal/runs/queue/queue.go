@@ -91,7 +91,7 @@ func (s Server) Check() error {
 	return nil
 }
 
-// A link is a connection to NATS. It reconnects for ever.
+// A link is a connection to NATS. It never gives up to reconnect.
 type link struct {
 	nc      *nats.Conn
 	note    func(string) // tells the user something

@@ -116,7 +116,7 @@ func (q *Sender) grant(m *nats.Msg) {
 		a = opened{Error: err.Error()}
 	}
 	answer, _ := json.Marshal(&a) // strings and bytes
-	_ = m.Respond(answer)         // whoever asks asks again
+	_ = m.Respond(answer)         // one that hears nothing asks again
 }
 
 // errAway is that a run has no runner just now.

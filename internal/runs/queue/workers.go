@@ -33,7 +33,7 @@ type Status struct {
 	Host    *Host        `json:"host,omitempty"`
 }
 
-// serve answers whoever asks for workers.
+// serve answers requests for workers.
 func (w *worker) serve(ctx context.Context) error {
 	s, err := micro.AddService(w.link.nc, micro.Config{Name: service, Version: "1.0.0",
 		Description: "runs trials of Conclave", QueueGroupDisabled: true})

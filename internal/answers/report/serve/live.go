@@ -18,7 +18,7 @@ import (
 
 // A live is what is known of a run that goes on.
 type live struct {
-	mu       sync.Mutex // of all of it: each line is read once, whoever looks
+	mu       sync.Mutex // of all of it: each line is read once, whichever page looks
 	follower *results.Follower
 	cells    map[int]*view.Cell
 	counts   map[trace.Status]int
@@ -56,7 +56,7 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	first := l.html == nil
 	if err := l.follower.Next(l.add); err != nil {
 		s.mu.Lock()
-		delete(s.lives, e.ID) // whoever asks again begins anew
+		delete(s.lives, e.ID) // a page that asks again begins anew
 		s.mu.Unlock()
 		return nil, &later{err.Error()}
 	}

@@ -43,7 +43,7 @@ type Options struct {
 	Log *log.Logger
 }
 
-// A Server shows runs. Whoever does not know its address to the last letter sees nothing.
+// A Server shows runs. A visitor without its whole address sees nothing.
 type Server struct {
 	options Options
 	token   string
@@ -60,7 +60,7 @@ type Server struct {
 	pages []*page
 }
 
-// A page is one that takes work. Who comes while it is being made waits for it.
+// A page is one that takes work. A request that comes while it is being made waits for it.
 type page struct {
 	key  string
 	done chan struct{} // closed when it is made

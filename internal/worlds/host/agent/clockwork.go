@@ -23,7 +23,7 @@ import (
 // clock's steering, which is not a number if it is unknown, and how that may wander.
 const answerSize = 32
 
-// A clockServer tells whoever has a certificate of the run what this machine's clock shows.
+// A clockServer tells a peer that has a certificate of the run what this machine's clock shows.
 type clockServer struct{ net.Listener }
 
 func serveClock(address string, proof *bus.TLS) (*clockServer, error) {
@@ -160,7 +160,7 @@ func (w *clockWatch) run(ctx context.Context) {
 		w.add(burst, err)
 		kick := w.kick
 		if err != nil {
-			kick = nil // whoever is in a hurry would ask in vain again, at once
+			kick = nil // an impatient worker would ask in vain again, at once
 		}
 		select {
 		case <-ctx.Done():

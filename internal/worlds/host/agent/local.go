@@ -323,7 +323,7 @@ func (l *Local) Records(of Ref, from uint64, list []trace.Record) ([]trace.Recor
 	return list, next, err
 }
 
-// Course implements Agent: whoever asks is this process, and has its clock.
+// Course implements Agent: the host is this process, and has its clock.
 func (l *Local) Course(_, _ time.Duration) (clock.Course, error) { return clock.Course{}, nil }
 
 // Name implements Agent.

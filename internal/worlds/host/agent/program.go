@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/proc"
 )
 
-// A Program is an agent's program as whoever leads it has it: a child, or one on another
+// A Program is an agent's program as its host has it: a child, or one on another
 // machine. It reads what is written here, and its output is read here.
 type Program interface {
 	io.ReadWriter

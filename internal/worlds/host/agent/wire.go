@@ -10,7 +10,7 @@ import (
 
 // Protocol is the number of what follows: lines of JSON over the standard input and output of
 // an agent's program, so that ssh and srun carry them as well as a pipe. An agent of another
-// number is refused. Input that ends is the death of whoever leads, and the agent's.
+// number is refused. Input that ends means that the host is dead, and ends the agent.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
 const Protocol = 4

@@ -54,7 +54,7 @@ type node struct {
 	cuts      link.Cuts
 	overrides link.Overrides
 	start     time.Duration // the common start, by Monotonic
-	gains     float64       // ns that Monotonic gains in one of the clock of whoever leads
+	gains     float64       // ns that Monotonic gains in one of the host's clock
 	now       time.Duration // of the present event, since the start
 	due       time.Duration // when it was due
 	lag       time.Duration // see trace.Record.Lag
@@ -327,7 +327,7 @@ func readOrders(in *bufio.Reader, orders chan<- control.Order, ward *guard.Ward)
 	}
 }
 
-// clock is the time since the common start, by the clock of whoever leads.
+// clock is the time since the common start, by the host's clock.
 func (n *node) clock() time.Duration {
 	passed := clock.Monotonic() - n.start
 	if n.gains != 0 {
@@ -546,7 +546,7 @@ func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 		happening{what: aMessage, from: algo.ID(from), late: late, lag: f.Lag, frame: f})
 }
 
-// canBeSent says whether a node can have sent f: whoever has got hold of its key may
+// canBeSent says whether a node can have sent f: a process that has got hold of its key may
 // have sent something else.
 func (n *node) canBeSent(f *transport.Frame) bool {
 	heartbeat := f.Plane == trace.Detection && f.Kind == harness.Heartbeat
