@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"io"
-
-	"github.com/conclave-bench/conclave/internal/answers/report"
 	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
@@ -14,13 +11,4 @@ func (s *streams) output(path string, text []byte) error {
 		return err
 	}
 	return files.Write(path, text)
-}
-
-// writeJSON writes v for programs.
-func writeJSON(w io.Writer, v any) error {
-	b, err := report.JSON(v)
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	return err
 }

@@ -93,9 +93,6 @@ func frugal(large bool) {
 	debug.SetGCPercent(percent)
 }
 
-// text is standard output for people.
-func (s *streams) text() *console.Folding { return &console.Folding{W: s.out} }
-
 // aside is standard error for people, without the command's name in front.
 func (s *streams) aside() *console.Folding { return &console.Folding{W: s.err} }
 
