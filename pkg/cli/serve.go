@@ -56,7 +56,7 @@ ssh -L PORT:127.0.0.1:PORT, with --port PORT.`,
 			if err != nil {
 				return err
 			}
-			defer p.Close()
+			defer func() { _ = p.Close() }() // nobody is served any more
 			fmt.Fprintln(s.out, p.URL(""))
 			if err := s.out.Flush(); err != nil {
 				return err
@@ -154,7 +154,7 @@ func (w *watched) end(s *streams) {
 	if w == nil {
 		return
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	if w.ctx.Err() != nil && context.Cause(w.ctx) != context.Canceled || s.terminal() == nil {
 		return
 	}
