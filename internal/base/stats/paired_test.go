@@ -254,3 +254,32 @@ func TestPairs_Coverage(t *testing.T) {
 		}
 	}
 }
+
+// TestChange_Relative: a quotient comes first, be it only one end of its interval; differences are a part of
+// a center that is positive.
+func TestChange_Relative(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for name, test := range map[string]struct {
+		c      Change
+		center float64
+		want   [3]float64
+	}{
+		"quotients":       {Change{8, 6, 9, 1.5, 1.25, 2}, 4, [3]float64{0.5, 0.25, 1}},
+		"an estimate":     {Change{8, 6, 9, 1.5, nan, nan}, 4, [3]float64{0.5, nan, nan}},
+		"a lower end":     {Change{8, 6, 9, nan, 1.25, nan}, 4, [3]float64{nan, 0.25, nan}},
+		"an upper end":    {Change{8, 6, 9, nan, nan, 2}, 4, [3]float64{nan, nan, 1}},
+		"differences":     {Change{8, 6, 9, nan, nan, nan}, 4, [3]float64{2, 1.5, 2.25}},
+		"a center of 1":   {Change{8, 6, 9, nan, nan, nan}, 1, [3]float64{8, 6, 9}},
+		"no center":       {Change{8, 6, 9, nan, nan, nan}, 0, [3]float64{nan, nan, nan}},
+		"a center of -1":  {Change{8, 6, 9, nan, nan, nan}, -1, [3]float64{nan, nan, nan}},
+		"unknown centers": {Change{8, 6, 9, nan, nan, nan}, nan, [3]float64{nan, nan, nan}},
+	} {
+		change, lo, hi := test.c.Relative(test.center)
+		for i, got := range [3]float64{change, lo, hi} {
+			if want := test.want[i]; got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%s: %v of (change, lower, upper) is %v, want %v", name, i, got, want)
+			}
+		}
+	}
+}
