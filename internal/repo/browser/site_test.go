@@ -13,7 +13,7 @@ import (
 func TestSite(t *testing.T) {
 	find(t)
 	out := t.TempDir()
-	c := exec.CommandContext(t.Context(), "go", "run", ".", "../../..", out)
+	c := exec.CommandContext(t.Context(), "go", "run", ".", "../..", out)
 	c.Dir = filepath.Join("..", "..", "..", "scripts", "site")
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("scripts/site: %v\n%s", err, text)
@@ -28,12 +28,12 @@ func TestSite(t *testing.T) {
 	b.want(`document.getElementById("none").textContent`, "Nothing found.")
 	ask("EXIT cod")
 	b.want(`document.querySelector("#found a").textContent`, "In continuous integration: Exit codes")
-	b.want(`document.querySelector("#found a").getAttribute("href")`, "../../../docs/ci.html#exit-codes")
+	b.want(`document.querySelector("#found a").getAttribute("href")`, "../../docs/ci.html#exit-codes")
 	b.want(`{let to = "";
 		document.querySelector("#found a").addEventListener("click", (e) => { e.preventDefault(); to = e.target.hash; });
 		document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
 		to}`, "#exit-codes")
-	b.want(`document.querySelector("[aria-current]").getAttribute("href")`, "../../../docs/design/README.html")
+	b.want(`document.querySelector("[aria-current]").getAttribute("href")`, "../../docs/design/README.html")
 	b.want(`document.querySelector("details").open`, "true")
 	b.do(chromedp.EmulateViewport(390, 844))
 	for _, page := range []string{"index", "docs/algorithms", "docs/results", "CHANGELOG"} {
