@@ -258,7 +258,7 @@ func TestNewModule(t *testing.T) {
 		"init first.yaml": "run it with: " + head + " run first.yaml", "version": "conclave (devel)\nexample.com/mine (devel), commit ",
 		"run experiment.yaml": "example.com/mine (devel), commit ",
 	} {
-		out, err := here.command(here.path(head), strings.Fields(command)...).CombinedOutput()
+		out, err := here.command(head, strings.Fields(command)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
 		}

@@ -250,7 +250,7 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 	y, err := q.Next(t.Context())
 	must(t, err)
 	if !strings.Contains(said(), "is not of an experiment of 4 cells") ||
-		!strings.Contains(y.Failed, "block 99 (worker lab1): it was begun 5 times") {
+		y.Block.Repetition != 99 || y.Worker != "lab1" || !strings.Contains(y.Failed, "it was begun 5 times") {
 		t.Errorf("%+v; the worker said %q", y, said())
 	}
 }
