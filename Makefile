@@ -1,7 +1,7 @@
 # The targets explain themselves: "make" prints what stands behind the ##.
 .DEFAULT_GOAL := help
 GO ?= go
-CONCURRENT := ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry ./internal/worlds/host/... ./internal/runs/queue ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
+CONCURRENT := ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry ./internal/worlds/host/... ./internal/runs/... ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -111,14 +111,13 @@ func TestLimitMemory(t *testing.T) {
 	defer LimitMemory(0)
 	LimitMemory(memory() + 64<<20)
 	end := make(chan int)
-	var hoard []byte
 	raised := watched(t, func() {
-		hoard = make([]byte, 128<<20)
+		hoard := make([]byte, 128<<20)
 		<-end
+		runtime.KeepAlive(hoard)
 	})
 	said(t, raised, "process 3: the trial takes more than ")
 	close(end)
-	runtime.KeepAlive(hoard)
 }
 
 // Where the memory is known, many processes have as much of it as one.
