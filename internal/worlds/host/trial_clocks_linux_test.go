@@ -71,6 +71,9 @@ func (r *reading) at(now time.Duration) time.Duration {
 // is left alone; the clock of 2 runs twice as fast from 75 ms to 275 ms, so that it is looked
 // at four times more; that of 3 is an hour behind in that time, which no timer notices.
 func TestTrial_Clocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares instants to a tenth of a millisecond, which the race detector lengthens")
+	}
 	p := failing(t, "election/test-watch", 3, harness.Scenario{Plot: &harness.Script{Until: ms(425),
 		Events: []harness.Event{{At: ms(1), Do: harness.DoElect, Node: 1}}}},
 		harness.Event{At: ms(75), Do: "drift", Node: 2, Args: fault.Args{Own: &fault.Drifting{Factor: 2}}, For: ms(200)},
