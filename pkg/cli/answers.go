@@ -15,11 +15,11 @@ import (
 
 // writeDocument writes a document to a file, beside what the command prints.
 func writeDocument(path, format string, d *answer.Document) error {
-	var text bytes.Buffer
-	if err := answer.Named(format).Write(&text, d); err != nil {
+	text, err := d.In(format)
+	if err != nil {
 		return err
 	}
-	return files.Write(path, text.Bytes())
+	return files.Write(path, text)
 }
 
 // answering completes a command that answers with a document: its flags choose the format, and

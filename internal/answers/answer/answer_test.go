@@ -101,11 +101,11 @@ func TestFormats(t *testing.T) {
 func TestReadBack(t *testing.T) {
 	t.Parallel()
 	render := func(format string) string {
-		var b strings.Builder
-		if err := answer.Named(format).Write(&b, example()); err != nil {
+		b, err := example().In(format)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return b.String()
+		return string(b)
 	}
 	doc, err := answer.Decode([]byte(render("json")))
 	if err != nil {
@@ -194,9 +194,8 @@ func TestSections(t *testing.T) {
 		"text": "\na.yaml\n", "markdown": "## b.yaml\n\n### one of them\n", "html": "<h2>a.yaml</h2>", "latex": "% b.yaml\n",
 		"csv": "section,n\na.yaml,0\nb.yaml,1\n", "json": `"section": "b.yaml"`,
 	} {
-		var b strings.Builder
-		if err := answer.Named(format).Write(&b, d); err != nil || !strings.Contains(b.String(), want) {
-			t.Errorf("%s: %v, no %q in\n%s", format, err, want, &b)
+		if b, err := d.In(format); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s: %v, no %q in\n%s", format, err, want, b)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -41,6 +42,14 @@ func Named(name string) *Format {
 		return &all[i]
 	}
 	return nil
+}
+
+// In is the document in the format of that name, which has to be one of Formats. The error is that of a
+// value that the format cannot hold.
+func (d *Document) In(format string) ([]byte, error) {
+	var b bytes.Buffer
+	err := Named(format).Write(&b, d)
+	return b.Bytes(), err
 }
 
 // text is a value as people read it.

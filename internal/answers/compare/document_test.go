@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +21,11 @@ func rendered(t *testing.T, d *answer.Document) *answer.Encoded {
 
 func written(t *testing.T, d *answer.Document, format string) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := answer.Named(format).Write(&b, d); err != nil {
+	text, err := d.In(format)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return string(text)
 }
 
 // TestDocument_JUnit: what fails the gate fails the test case, and nothing else does.

@@ -48,15 +48,15 @@ func TestDifference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := New([2]*replay.Side{test.a, test.b})
-			var text strings.Builder
 			out := answer.New("diff", "")
 			d.Describe(out, "", "a world", 10)
-			if err := answer.Named("text").Write(&text, out); err != nil {
+			text, err := out.In("text")
+			if err != nil {
 				t.Fatal(err)
 			}
 			for _, part := range test.says {
-				if !strings.Contains(text.String(), part) {
-					t.Errorf("no %q in\n%s", part, &text)
+				if !strings.Contains(string(text), part) {
+					t.Errorf("no %q in\n%s", part, text)
 				}
 			}
 			if d.Differ() == test.same {

@@ -80,9 +80,8 @@ func Run(ctx context.Context, q Request) (*answer.Document, error) {
 	}
 	d := g.document()
 	for name, format := range map[string]string{Markdown: "markdown", JUnit: "junit"} {
-		var text bytes.Buffer
-		err := answer.Named(format).Write(&text, d)
-		if err = errors.Join(err, files.Write(filepath.Join(q.Out, name), text.Bytes())); err != nil {
+		text, err := d.In(format)
+		if err = errors.Join(err, files.Write(filepath.Join(q.Out, name), text)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,11 +33,11 @@ func held() *gate {
 
 func written(t *testing.T, d *answer.Document, format string) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := answer.Named(format).Write(&b, d); err != nil {
+	text, err := d.In(format)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return string(text)
 }
 
 // TestDocument: what is wrong comes before all comparisons, and experiments of one design keep apart.

@@ -173,11 +173,11 @@ func (f *Request) explain(ctx context.Context, store *Store, a *Analysis) error 
 			x.Cause = "no cause found: " + err.Error()
 			continue
 		}
-		var text strings.Builder
-		if err := answer.Named("text").Write(&text, c.Answer(3)); err != nil {
+		text, err := c.Answer(3).In("text")
+		if err != nil {
 			return err
 		}
-		x.Cause = strings.TrimSpace(text.String())
+		x.Cause = strings.TrimSpace(string(text))
 	}
 	return nil
 }

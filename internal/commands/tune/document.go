@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -88,10 +87,10 @@ func Answer(ctx context.Context, e *experiment.Experiment, o Options, dir,
 // write writes the files, and names them.
 func write(dir, command string, settings *answer.Table, found []Result, budget float64) (names []string,
 	err error) {
-	var table bytes.Buffer
 	csv := answer.Document{Blocks: []answer.Block{settings}}
-	if err = answer.Named("csv").Write(&table, &csv); err == nil {
-		err = files.Write(filepath.Join(dir, PointsFile), table.Bytes())
+	table, err := csv.In("csv")
+	if err == nil {
+		err = files.Write(filepath.Join(dir, PointsFile), table)
 	}
 	if err != nil {
 		return nil, err

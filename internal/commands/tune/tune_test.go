@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -431,9 +430,7 @@ func TestRefusals(t *testing.T) {
 
 // CSV is the file with all settings.
 func CSV(found []Result) ([]byte, error) {
-	var b bytes.Buffer
 	d := answer.New("tune", "")
 	addSettings(d, found)
-	err := answer.Named("csv").Write(&b, d)
-	return b.Bytes(), err
+	return d.In("csv")
 }

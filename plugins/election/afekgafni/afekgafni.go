@@ -46,7 +46,7 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(5 * (n - 1)) }),
 		}},
 		Breaks: "Nobody waits for an answer for a limited time: if a process crashes, or a message is " +
-			"lost, the candidate that is to capture it next waits without end.",
+			"lost, the candidate that is to capture it next waits forever.",
 	}, New)
 }
 

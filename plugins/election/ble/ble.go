@@ -35,7 +35,7 @@ func init() {
 				"with a ballot below all others, and names whom it followed from the end of its first " +
 				"round on, if it has not found another; not itself. Under rule happy it is enough for " +
 				"a higher ballot that no happy process follows as high a one: who was the only one to " +
-				"hear a leader that crashed would otherwise name it without end. A leader that is settled " +
+				"hear a leader that crashed would otherwise name it forever. A leader that is settled " +
 				"from the start has a ballot with number 1, under rule happy 2. To be told of a wish " +
 				"for an election changes nothing: rounds go on.",
 		},

@@ -217,7 +217,7 @@ func (n *node) onAnswer(env algo.Env, to Attempt) {
 	n.open = slices.Delete(n.open, i, i+1)
 	env.CancelTimer(n.answerTimer(to.Count))
 	n.status = waiting
-	if n.tPrime != 0 || !n.ok { // 0 in bully-ok: without end
+	if n.tPrime != 0 || !n.ok { // 0 in bully-ok: forever
 		env.SetTimer(coordinatorTimer, n.tPrime)
 	}
 }

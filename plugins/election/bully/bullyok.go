@@ -5,7 +5,7 @@
 // A process that misses the coordinator asks everybody of higher number. If
 // nobody says OK within T it has won and announces itself to all others. If
 // somebody does, that one takes the election over, and its own part ends. In
-// the course's text it then waits without end: if all that said OK die before they
+// the course's text it then waits forever: if all that said OK die before they
 // announce themselves, nobody leads. So here it waits for T' at most.
 
 package bully
@@ -65,7 +65,7 @@ func init() {
 		}},
 		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones " +
 			"cost messages, since each tells everybody and is bullied by those of higher " +
-			"number. With t_coordinator 0, the notes' text, all wait without end if those that " +
+			"number. With t_coordinator 0, the notes' text, all wait forever if those that " +
 			"said OK die.",
 	}, NewOK)
 }
@@ -76,7 +76,7 @@ func timingOK(net algo.Network, p algo.Params) error {
 		return err
 	}
 	if p.Duration("t_coordinator") == 0 {
-		return errors.New("t_coordinator 0: waits without end if all that said OK die")
+		return errors.New("t_coordinator 0: waits forever if all that said OK die")
 	}
 	return timeout.CoversAfter(net, p, "t_ok", "t_coordinator")
 }

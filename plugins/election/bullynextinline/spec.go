@@ -16,15 +16,15 @@ func init() {
 			Title:   "A new approach for election algorithm in distributed systems",
 			Venue: "2nd International Conference on Communication Theory, Reliability, and " +
 				"Quality of Service (CTRQ)", Year: 2009,
-			Deviations: "The form of lecture notes, made complete. The list is the list_length " +
-				"highest IDs but the leader's and its predecessor's. When it is exhausted, or " +
-				"none is known, all of higher ID are asked, as in bully. Lists are told apart by " +
-				"epochs, which outlive a crash; a process that announces an older one is told the " +
-				"newer. A process that hears that a lower one leads holds a full election, as " +
-				"does one that comes back. A process that trusts a process again tells it who leads, " +
-				"since the successor of a leader does not tell that one; a successor that was asked by " +
-				"one that has gone since, and does not suspect its predecessor, tells it, too. An " +
-				"alternative that follows a newer leader does not replace it when asked to replace an older.",
+			Deviations: "The form of lecture notes, completed. The list has the list_length highest " +
+				"IDs, without the leader's and its predecessor's. When it is exhausted, or no list is " +
+				"known, the process asks all of higher ID, as in bully. Epochs tell lists apart and " +
+				"outlive a crash; a process that announces an older epoch is sent the newer one. A " +
+				"process holds a full election when it comes back, and when it hears that a process of " +
+				"lower ID leads. A process that trusts another again sends it the leader's name, since " +
+				"the leader's successor does not; so does a successor that does not suspect its " +
+				"predecessor and was asked by a process that has crashed since. An alternative that " +
+				"follows a newer leader does not replace it when it is asked to replace an older one.",
 		},
 		Messages: []algo.Message{Election{}, Alive{}, Elected{}},
 		Saves:    []algo.Message{Memory{}},

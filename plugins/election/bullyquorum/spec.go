@@ -17,21 +17,21 @@ func init() {
 			Authors: "Elastic",
 			Title:   "Zen discovery, in: Elasticsearch Reference 6.8",
 			Venue:   "Elastic", Year: 2019,
-			Deviations: "Before a process leads, those who joined it promise it the term " +
+			Deviations: "Before a process leads, those that joined it promise it the term " +
 				"(claim_phase; false is the original, in which JOINs of different moments can support " +
-				"two leaders). Terms, and the promise on stable storage, belong to that. Whoever " +
-				"has no leader and is probed, or is probed by the leader that it follows, probes as " +
-				"well. ELECTED tells the sender's round, so that one that was overtaken by the end of " +
-				"the leadership is not believed. The lease is the failure detector's: a leader that " +
-				"suspects so many that no quorum is left abdicates; one that comes back hears from " +
-				"the leader, and from a process that has led; one that was elected meanwhile tells it, and " +
-				"tells an older leader that it hears of, or whose answer to its PROBE comes after T; that " +
-				"gives way, and probes once more. " +
-				"Processes publish nothing, so versions of the state stay as they are. One that " +
-				"reaches no quorum says so and is not joined: otherwise (electable false, the " +
-				"original) nobody may lead in a partition that is not transitive (issue 43183). A " +
-				"cut too short for the detector is a loss of messages: one who misses the end of a " +
-				"leadership then does not learn of it.",
+				"two leaders). This is why there are terms and a promise on stable storage. A process " +
+				"that is probed probes as well if it has no leader, or if its leader is the sender. " +
+				"ELECTED carries the sender's round, so that an announcement that arrives after the " +
+				"end of the leadership is ignored. The lease is the failure detector's: a leader that " +
+				"suspects so many processes that no quorum is left abdicates. A process that comes " +
+				"back hears from the leader and from former leaders; a leader elected in the meantime " +
+				"announces itself to it. That leader also announces itself to an older leader that it " +
+				"hears of, or whose answer to its PROBE arrives after T; the older one gives way and " +
+				"probes once more. Processes publish nothing, so versions of the state do not change. " +
+				"A process that reaches no quorum says so and is not joined: otherwise (electable " +
+				"false, the original) there may be no leader in a partition that is not transitive " +
+				"(issue 43183). A cut too short for the detector is a loss of messages: a process that " +
+				"misses the end of a leadership does not learn of it.",
 		},
 		Messages: []algo.Message{
 			Probe{}, ProbeReply{}, Join{}, Claim{}, ClaimOK{}, Elected{}, Follow{},

@@ -16,16 +16,16 @@ func init() {
 			Title:   "Elections in a distributed computing system",
 			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
 			DOI: "10.1109/TC.1982.1675885",
-			Deviations: "The form of lecture notes, made complete: one message merges two groups, where " +
-				"the paper has a reorganization with a state and a message of its own. Of two groups " +
-				"the larger one's leader leads, the inviter's if they are equal (merge; larger-id is " +
-				"what some notes say, against their own figure). A process invites once it is made an " +
-				"initiator, meets one, returns, or loses its leader. Whoever returns tells all " +
-				"(RECOVERED), in place of the paper's periodic question to the leader: those whom it " +
-				"led, and who led it, have lost it, even if nobody noticed that it was away. A " +
-				"NEW_LEADER that comes before the one that it builds on waits for it. A process that is " +
-				"found to follow a member, or a group that its leader no longer knows, is told the new " +
-				"leader at once.",
+			Deviations: "The form of lecture notes, completed: one message merges two groups, where " +
+				"the paper has a reorganization with a state and a message of its own. The leader of " +
+				"the larger group leads, or the inviter if the groups are equal (merge; larger-id is " +
+				"the rule of some notes, against their own figure). A process invites when it is made " +
+				"an initiator, meets another leader, returns, or loses its leader. A process that " +
+				"returns sends RECOVERED to all, in place of the paper's periodic question to the " +
+				"leader: its former members and its former leader have lost it, even if none noticed " +
+				"that it was away. A NEW_LEADER that arrives before the one that it builds on waits " +
+				"for it. A process that follows a member, or a group that its leader no longer knows, " +
+				"is sent the new leader at once.",
 		},
 		Messages: []algo.Message{
 			Invite{}, Accept{}, Takeover{}, Redirect{}, Busy{}, NewLeader{},
@@ -58,8 +58,8 @@ func init() {
 			Text:  "2(N-1) when one leader absorbs all others one by one",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
-		Breaks: "There are several leaders by design, one for each group, until the groups have " +
-			"met. A NEW_LEADER that is lost leaves a process behind that follows one who leads " +
-			"no more, and is counted as a member by one who thinks that it was told.",
+		Breaks: "There are several leaders by design, one for each group, until the groups have met. A " +
+			"NEW_LEADER that is lost leaves a process behind: it follows a process that no longer " +
+			"leads, and its new leader counts it as a member.",
 	}, New)
 }

@@ -28,15 +28,15 @@ func init() {
 			Title:   "The part-time parliament",
 			Venue:   "ACM Transactions on Computer Systems 16(2), 133-169", Year: 1998,
 			DOI: "10.1145/279227.279229",
-			Deviations: "The prepare phase alone: no values are proposed, so promises carry " +
-				"none. The paper leaves open when to prepare: here when the failure detector " +
-				"suspects the leader, and after a recovery, so that who returns takes over. Who " +
-				"promises a ballot takes its proposer for the leader. A refusal is told (NACK), " +
-				"and a proposer that was refused or has no majority after t_prepare tries again " +
-				"a random time later. A process that hears of a higher ballot from a refusal promises it " +
-				"as well, as it may have been down when that was asked for. A ballot that is asked for " +
-				"again, by the network's second copy, is promised again. A leader that is settled " +
-				"from the start has ballot (1, its ID).",
+			Deviations: "The prepare phase alone: no values are proposed, so promises carry none. The " +
+				"paper leaves open when to prepare: here a process prepares when the failure detector " +
+				"suspects the leader, and after a recovery, so that a process that returns takes over. " +
+				"A process that promises a ballot takes its proposer for the leader. A refusal is sent " +
+				"(NACK), and a proposer that was refused, or has no majority after t_prepare, tries " +
+				"again a random time later. A process that hears of a higher ballot from a refusal " +
+				"promises it as well, since it may have been down when it was asked for that promise. " +
+				"A ballot that is asked for again, by the network's second copy, is promised again. A " +
+				"leader that is settled from the start has ballot (1, its ID).",
 		},
 		Messages: []algo.Message{Prepare{}, Promise{}, Nack{}},
 		Saves:    []algo.Message{Stable{}},

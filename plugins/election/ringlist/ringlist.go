@@ -28,14 +28,14 @@ func init() {
 			Authors: "A. S. Tanenbaum, M. van Steen",
 			Title:   "Distributed Systems: Principles and Paradigms, section 6.5",
 			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
-			Deviations: "The text leaves open who removes the COORDINATOR, and what happens when the " +
-				"initiator dies: here a process that finds itself in the list closes the lap, and an " +
-				"announcement that comes round a second time is removed. What members the new ring has is " +
-				"told and known, but every lap tries the whole ring, so that who came back is found. " +
-				"Acknowledgements name the message that they answer and are counted apart. " +
-				"Simultaneous initiators are not suppressed. A process that has heard of an " +
-				"election but not of its end starts again after lap_timeout, since a lap is lost when " +
-				"two neighbors crash while it passes between them.",
+			Deviations: "The text does not say which process removes the COORDINATOR, or what happens " +
+				"when the initiator dies. Here a process that finds itself in the list closes the lap, " +
+				"and an announcement that comes round a second time is removed. The announcement names " +
+				"the members of the new ring, but every lap tries the whole ring, so that it finds " +
+				"processes that have come back. Acknowledgements name the message that they answer and " +
+				"are counted apart. Simultaneous initiators are not suppressed. A process that has " +
+				"heard of an election but not of its end starts again after lap_timeout, since a lap " +
+				"is lost when two neighbors crash while it passes between them.",
 		},
 		Messages:  []algo.Message{Election{}, Coordinator{}},
 		Auxiliary: []algo.Message{Ack{}},

@@ -8,7 +8,7 @@
 // The initiator closes the lap, and a COORDINATOR goes round to name the leader.
 // The maximum may be taken in any order and more than once, so that laps that
 // cross do no harm. But none but the initiator can tell that the lap is closed:
-// if it dies the message would go round without end, were its hops not counted.
+// if it dies the message would go round forever, were its hops not counted.
 //
 // Elections are numbered by era. A process that starts begins the era after the newest
 // that it knows, and a newer one makes an older one void.

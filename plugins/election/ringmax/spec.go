@@ -19,7 +19,7 @@ func init() {
 			Venue:   "O'Reilly", Year: 2019,
 			Deviations: "The text says that the initiator closes the lap, and not what happens if it has " +
 				"died: a message that has made hop_limit hops is removed and its holder starts afresh " +
-				"(0, the literal text: it circulates without end). A process that took part and hears no " +
+				"(0, the literal text: it circulates forever). A process that took part and hears no " +
 				"announcement within lap_timeout starts afresh too, since the message may have died " +
 				"with its holder. Elections carry a number, the era: it tells an announcement from one " +
 				"that a later election has overtaken, and is saved across crashes. A process that hears a " +
@@ -53,8 +53,8 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 		Breaks: "A lap that dies with its holder is lost: those that took part start afresh after " +
-			"lap_timeout, and wait without end if that is 0. The lap of an initiator that died " +
-			"circulates, without end if hop_limit is 0. A partition makes a leader in each part.",
+			"lap_timeout, and wait forever if that is 0. The lap of an initiator that died " +
+			"circulates, forever if hop_limit is 0. A partition makes a leader in each part.",
 	}, New)
 }
 
@@ -64,7 +64,7 @@ func timing(net algo.Network, p algo.Params) error {
 	case err != nil:
 		return err
 	case limit == 0:
-		return fmt.Errorf("hop_limit 0: the message of an initiator that dies circulates without end")
+		return fmt.Errorf("hop_limit 0: the message of an initiator that dies circulates forever")
 	case limit < int64(net.Nodes):
 		return fmt.Errorf("hop_limit %d is below N = %d", limit, net.Nodes)
 	}

@@ -51,7 +51,7 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 4) }),
 		}},
 		Breaks: "Any crash, or a lost message, blocks it: a process with a silent neighbor waits " +
-			"for its WAKEUP or TOKEN without end, and the part beyond that neighbor never hears of " +
+			"for its WAKEUP or TOKEN forever, and the part beyond that neighbor never hears of " +
 			"the election. A leader that dies is not replaced.",
 	}, New)
 }

@@ -31,36 +31,37 @@ func init() {
 			Authors: "F. Junqueira, B. Reed, M. Serafini",
 			Title:   "Zab: High-performance broadcast for primary-backup systems",
 			Venue:   "DSN, 245-256", Year: 2011, DOI: "10.1109/DSN.2011.5958223",
-			Deviations: "The election is after ZooKeeper's code, since the paper only assumes " +
-				"one. The phase that follows it, discovery, which gives one leader for each " +
-				"epoch, is an option (discovery; false is the election alone). What is promised " +
-				"and survived is what holds without it: all agree in the end, and partitions are " +
-				"not survived, although the two sides of one that the detector noticed agree " +
-				"after it. Discovery is there as far as it is about which process leads: histories are " +
-				"neither told nor synchronized, and NEWLEADER, which begins phase 2, says that a " +
-				"majority has acknowledged the epoch, whereupon it is the term. A process that has " +
-				"acknowledged it to another leader, which failed, follows without doing so again, " +
-				"as in ZooKeeper; for one who has acknowledged a later epoch the leader proposes " +
-				"one above that. A process that does not hear NEWLEADER in time looks again. Epochs and " +
-				"transactions in votes are parameters and do not grow. Which connections " +
-				"a process has is what the failure detector says: a follower looks again when " +
-				"it suspects its leader, or hears that the leader looks or follows another; a " +
-				"leader, when so many are suspected, or look or follow another, that it has no " +
-				"majority. Whose suspicion is withdrawn is told which process leads, and gives way to a " +
-				"leader of a later round; a process that hears from a leader that is to give way to its " +
-				"own tells that one, and a process that does not lead tells those that report to follow " +
-				"it. A leader that hears of a vote for another in its own round tells that one, which " +
-				"may have won by it as well; in ZooKeeper a leader gives up to which no majority " +
-				"connects in time. Notifications name their sender's incarnation, and those of one that " +
-				"has ended are dropped: ZooKeeper has a connection for each life. Who joins " +
-				"counts itself in the majority, so that a leader and one that comes back are enough " +
-				"of three; it tells whom it had voted for, and who for it. A process that looks leads and " +
-				"follows no more, whatever it reported before, and a process that reports another round " +
-				"has no vote in this one. During the wait of a majority ZooKeeper drops every notification " +
-				"but one with a larger vote; here all count, since a report or a later round tells " +
-				"that the majority is gone. A process that is about to decide, and has heard from another " +
-				"leader of its round or of a later one, begins a round behind both. A process that " +
-				"hears of an election before it was told to start takes part.",
+			Deviations: "The election follows ZooKeeper's code, since the paper only assumes one. The " +
+				"next phase, discovery, which gives each epoch one leader, is an option (discovery; " +
+				"false is the election alone). The declared promises hold without discovery: all " +
+				"processes agree in the end, and partitions are not survived, although the two sides " +
+				"of a partition that the detector noticed agree after it. Of discovery there is what " +
+				"decides which process leads: histories are neither sent nor synchronized, and " +
+				"NEWLEADER, which begins phase 2, says that a majority has acknowledged the epoch, " +
+				"which is then the term. A process that has acknowledged it to another leader, which " +
+				"failed, follows without a second acknowledgement, as in ZooKeeper; if a process has " +
+				"acknowledged a later epoch, the leader proposes the one above that. A process that " +
+				"does not hear NEWLEADER in time looks again. Epochs and transactions in votes are " +
+				"parameters and do not grow. The failure detector decides which connections a process " +
+				"has. A follower looks again when it suspects its leader, or hears that its leader " +
+				"looks or follows another. A leader looks again when it has lost its majority to " +
+				"processes that are suspected, look or follow another. A process whose suspicion is " +
+				"withdrawn is sent the leader's name, and gives way to a leader of a later round. A " +
+				"process answers a leader that has to give way with the name of its own leader, and a " +
+				"process that does not lead answers reports with the leader to follow. A leader that " +
+				"hears of a vote for another process in its own round tells that process, which may " +
+				"have won by it as well; in ZooKeeper a leader gives up if no majority connects in " +
+				"time. Notifications name their sender's incarnation, and those of an incarnation that " +
+				"has ended are dropped: ZooKeeper has a connection for each life. A process that joins " +
+				"counts itself in the majority, so that of three processes a leader and one that comes " +
+				"back are enough; it notifies the process that it had voted for and those that voted " +
+				"for it. A process that looks neither leads nor follows, whatever it reported before, " +
+				"and a process that reports another round has no vote in this one. While ZooKeeper " +
+				"waits for a larger vote after a majority, it drops every other notification; here all " +
+				"count, since a report or a later round shows that the majority is gone. A process " +
+				"that is about to decide, and has heard from another leader of its round or of a later " +
+				"one, begins a round behind both. A process that hears of an election before its own " +
+				"start takes part.",
 		},
 		Messages: []algo.Message{
 			Notification{}, CEpoch{}, NewEpoch{}, AckEpoch{}, NewLeader{},
@@ -116,10 +117,10 @@ func init() {
 			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
 		}},
-		Breaks: "Without a majority nobody is elected. The vote alone does not keep two from " +
-			"leading: a leader that is cut off and does not notice leads on beside the one that " +
-			"the majority elects, and both may in one round. With discovery the second leads a " +
-			"later epoch, so that one who acts for the first can be told apart.",
+		Breaks: "Without a majority no process is elected. The vote alone does not prevent two " +
+			"leaders: a leader that is cut off and does not notice continues to lead beside the one " +
+			"that the majority elects, and both may be of one round. With discovery the second leads a " +
+			"later epoch, so that the acts of the first can be told apart.",
 	}, New)
 }
 
@@ -136,7 +137,7 @@ func live(n int, _ algo.Params) algo.Liveness {
 }
 
 // longestPatience bounds the doubling of t_resend, as a multiple of it or of
-// finalize_wait: votes that are told again too often would restart that wait without end.
+// finalize_wait: votes that are told again too often would restart that wait forever.
 const longestPatience = 32
 
 type node struct {

@@ -25,8 +25,8 @@ func init() {
 			Authors: "O. S. F. Carvalho, G. Roucairol",
 			Title:   "On mutual exclusion in computer networks",
 			Venue:   "CACM 26(2), 146-147", Year: 1983,
-			Deviations: "At the start nobody has a permission: the first request of a pair makes it. A " +
-				"process that comes back after a crash has none, and numbers its requests beyond " +
+			Deviations: "At the start no process has a permission: the first request of a pair makes " +
+				"it. A process that comes back after a crash has none, and numbers its requests beyond " +
 				"those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
@@ -39,9 +39,9 @@ func init() {
 				Text:  "2(N-1)",
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64(n-1) })},
 		},
-		Breaks: "A process that crashes takes with it the permissions that it has. Whoever shares " +
-			"one of them waits without end; a pair whose permission the other has is not blocked " +
-			"until that one gives it away.",
+		Breaks: "The permissions of a process that crashes are lost, and the processes that need one " +
+			"of them wait forever. A pair whose permission the other process has is not blocked until " +
+			"that one gives it away.",
 	}, New)
 }
 

@@ -44,7 +44,7 @@ func init() {
 				Text:  "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Exactly(messages)},
 		},
-		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits without end. " +
+		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits forever. " +
 			"One that crashes inside never releases, and everybody waits as well.",
 	}, New)
 }

@@ -24,8 +24,8 @@ func init() {
 			Authors: "K. M. Chandy, J. Misra",
 			Title:   "The drinking philosophers problem",
 			Venue:   "ACM TOPLAS 6(4), 632-646", Year: 1984, DOI: "10.1145/1780.1804",
-			Deviations: "The paper's graph of conflicts is any; here everybody conflicts with everybody. " +
-				"A process that comes back after a crash has no fork and no request token.",
+			Deviations: "The paper's conflict graph is arbitrary; here each process conflicts with all " +
+				"others. A process that comes back after a crash has no fork and no request token.",
 		},
 		Messages: []algo.Message{Request{}, Fork{}},
 		Promises: algo.Promises{StarvationFree: true},
@@ -37,9 +37,9 @@ func init() {
 				Text:  "2(N-1)^2 for N entries",
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64((n-1)*(n-1)) / float64(n) })},
 		},
-		Breaks: "A process that crashes takes with it the forks that it has. Whoever shares one " +
-			"of them waits without end, and those that share a fork with the waiting one follow, " +
-			"since it keeps its clean ones.",
+		Breaks: "The forks of a process that crashes are lost. The processes that need one of them " +
+			"wait forever, and so do those that share a fork with a waiting process, since it keeps " +
+			"its clean ones.",
 	}, New)
 }
 

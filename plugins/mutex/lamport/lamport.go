@@ -41,7 +41,7 @@ func init() {
 		},
 		Breaks: "Where links do not keep order it is unsafe: a REPLY or RELEASE that overtakes a " +
 			"REQUEST of its sender lets two in at once. After any crash or loss a process that asks " +
-			"waits without end.",
+			"waits forever.",
 	}, New)
 }
 

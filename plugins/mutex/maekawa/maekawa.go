@@ -35,7 +35,7 @@ func init() {
 				"points is known here, quorums are rows and columns of a grid, whose last row may be " +
 				"shorter. A request's number exceeds that of every REQUEST sent, received or observed; " +
 				"observed is what an arbiter has received, by its clock, which LOCKED carries, or else " +
-				"a process that has asked often would be passed by one who has not, without end. A process " +
+				"a process that has asked often would be passed by one who has not, forever. A process " +
 				"that comes back does not know which process has its lock: it gives it to nobody, and " +
 				"asks for none.",
 		},

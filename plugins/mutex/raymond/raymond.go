@@ -38,7 +38,7 @@ func init() {
 			Bound: algo.Within(0.10, messages),
 		}},
 		Breaks: "A crash cuts the tree: a process that has the crashed process between itself and the " +
-			"privilege waits without end, and the holder takes the privilege along.",
+			"privilege waits forever, and the holder takes the privilege along.",
 	}, New)
 }
 

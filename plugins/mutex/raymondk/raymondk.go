@@ -45,7 +45,7 @@ func init() {
 				Text: "2(N-1)", Bound: algo.Exactly(messages)},
 		},
 		Breaks: "Each dead process is one that never replies, which takes a place away: with k - 1 of " +
-			"them there is one place left, and with k all requests wait without end. A lost message " +
+			"them there is one place left, and with k all requests wait forever. A lost message " +
 			"takes a place away from one request, or for a REQUEST from the request alone.",
 	}, New)
 }

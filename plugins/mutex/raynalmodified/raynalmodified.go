@@ -13,7 +13,7 @@
 // stands for X, which would outgrow any number, and T is compared with Q/A(i)
 // factor by factor; which A were chosen makes no difference.
 //
-// So the turn goes round without end, also when nobody wants it. With park it stays
+// So the turn goes round forever, also when nobody wants it. With park it stays
 // where nobody known is waiting, and a process that wants to enter wakes everybody up.
 package raynalmodified
 
@@ -60,7 +60,7 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * (n - 1)) }),
 		}},
 		Breaks: "Any crash stops the turn at the process that is down, wanted or not, and everybody " +
-			"waits without end. It never rests: an idle system exchanges N-1 messages in each " +
+			"waits forever. It never rests: an idle system exchanges N-1 messages in each " +
 			"message delay, unless park is set.",
 	}, New)
 }

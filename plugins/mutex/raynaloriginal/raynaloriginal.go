@@ -12,7 +12,7 @@
 // any number, so s stands for it in messages.
 //
 // The turn passes by leaving alone: if the process whose turn it is does not
-// want to enter, nobody else ever will, and those who want to poll without end.
+// want to enter, nobody else ever will, and those who want to poll forever.
 package raynaloriginal
 
 import (
@@ -28,7 +28,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "raynal-original",
-		Summary: "a product of fractions says whose turn it is; poll for it; may block without end",
+		Summary: "a product of fractions says whose turn it is; poll for it; may block forever",
 		Paper: algo.Paper{
 			Authors: "M. Raynal",
 			Title:   "Prime numbers as a tool to design distributed algorithms",
@@ -36,7 +36,7 @@ func init() {
 			Deviations: "T is compared with Q/A when every process has replied, not before. Polls are " +
 				"numbered and replies name their poll, so that duplicates do no harm. Fractions " +
 				"have no bound: A and X outgrow any fixed width after a few laps, so X travels as its " +
-				"exponent, as in raynal-modified. A request that is not granted polls without end, as in " +
+				"exponent, as in raynal-modified. A request that is not granted polls forever, as in " +
 				"the paper, unless poll_limit is set.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
@@ -58,8 +58,8 @@ func init() {
 			Text:  "2(N-1): one poll, by the process whose turn it is",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
-		Breaks: "If the process whose turn it is does not want to enter, nobody else ever does: who " +
-			"wants to polls without end, a livelock. Any crash has that effect too, since a poll " +
+		Breaks: "If the process whose turn it is does not want to enter, no other process ever enters: " +
+			"those that want to poll forever, a livelock. Any crash has that effect too, since a poll " +
 			"needs every reply.",
 	}, New)
 }

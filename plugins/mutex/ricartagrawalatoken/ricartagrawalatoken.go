@@ -39,7 +39,7 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and a process that asks waits without end. So it is when the token goes to a process " +
+			"more, and a process that asks waits forever. So it is when the token goes to a process " +
 			"that crashed while it waited. The crash of any other does no harm.",
 	}, New)
 }

@@ -41,7 +41,7 @@ func init() {
 				Bound: algo.Exactly(messages)},
 		},
 		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and a process that asks waits without end. The crash of a process that neither has the " +
+			"more, and a process that asks waits forever. The crash of a process that neither has the " +
 			"token nor waits for it does no harm.",
 	}, New)
 }

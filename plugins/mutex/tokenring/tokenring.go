@@ -17,7 +17,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "token-ring",
-		Summary: "a token goes round a ring without end; a process that wants to enter keeps it meanwhile",
+		Summary: "a token goes round a ring forever; a process that wants to enter keeps it meanwhile",
 		Paper: algo.Paper{
 			Authors: "G. Le Lann",
 			Title:   "Distributed systems - towards a formal approach",
@@ -53,7 +53,7 @@ func init() {
 				Bound: algo.Within(0.10, halfALap)},
 		},
 		Breaks: "Any crash loses the token at the gap in the ring, also of a process that does not " +
-			"want to enter. Nobody makes a new one, and everybody waits without end.",
+			"want to enter. Nobody makes a new one, and everybody waits forever.",
 	}, New)
 }
 

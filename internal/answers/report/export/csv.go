@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -88,9 +87,8 @@ func row(t *answer.Table, c *results.Cell, figures []string) {
 
 // written is a file with an answer in a format.
 func written(format, name string, d *answer.Document) ([]File, error) {
-	var b bytes.Buffer
-	err := answer.Named(format).Write(&b, d)
-	return []File{{Name: name, Data: b.Bytes()}}, err
+	b, err := d.In(format)
+	return []File{{Name: name, Data: b}}, err
 }
 
 // doubts says whether nodes had several clocks, so that figures may be marked.
