@@ -55,7 +55,7 @@ var (
 )
 
 // code is what the page runs when unpack.js has unpacked it.
-var code = strings.Join([]string{baseScript, tableScript, chartScript, sectionScript}, "\n")
+var code = strings.Join([]string{player.Make, baseScript, tableScript, chartScript, sectionScript}, "\n")
 
 // packedCode takes milliseconds, which no page but the first spends.
 var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]byte(code)) })

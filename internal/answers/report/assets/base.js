@@ -46,18 +46,6 @@ function show(v) {
   return text === "0" ? String(Number(v.toPrecision(2))) : text;
 }
 
-// make builds an element: make("p", {class: "small"}, "text", child, ...).
-function make(tag, attributes, ...children) {
-  const e = document.createElement(tag);
-  for (const [name, v] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) e.addEventListener(name.slice(2), v);
-    else if (v === true) e.setAttribute(name, "");
-    else if (v !== false && v !== null && v !== undefined) e.setAttribute(name, v);
-  }
-  e.append(...children.filter(c => c !== null && c !== undefined));
-  return e;
-}
-
 // The address holds what the reader chose, each choice by its name, unless it is as at first: so it
 // outlives the page, can be sent, and the button back takes it back. A choice is a list of texts.
 const choices = new Map();

@@ -109,8 +109,13 @@ var (
 	//go:embed assets/player.css
 	style string
 	//go:embed assets/player.js
-	script string
+	ownScript string
+	// Make is the function by which the scripts of pages build elements.
+	//go:embed assets/make.js
+	Make string
 )
+
+var script = Make + "\n" + ownScript
 
 // page is read when it is first used: this package is linked into every node process, and a
 // node's start is measured time.

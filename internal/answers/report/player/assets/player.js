@@ -22,17 +22,6 @@ async function unpack(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-function make(tag, attributes, ...children) {
-  const e = document.createElement(tag);
-  for (const [name, v] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) e.addEventListener(name.slice(2), v);
-    else if (v === true) e.setAttribute(name, "");
-    else if (v !== false && v !== null && v !== undefined) e.setAttribute(name, v);
-  }
-  e.append(...children.filter(c => c !== null && c !== undefined));
-  return e;
-}
-
 const process = i => D.events.process[i];
 const type = i => D.types[D.events.type[i]];
 const own = i => process(i) > 0 && type(i).own;
