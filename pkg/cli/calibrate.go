@@ -27,9 +27,9 @@ closer to those of real nodes. docs/twin.md has the model.
 
 The machine should be as busy as it will be when real trials run.
 
-With --handling RUN, the costs also have what an algorithm's own handlers take,
-for each message that it handles, by handling_ms of that run on real nodes. If
-RUN has several algorithms, --label says which.
+With --handling RUN, the costs include the time in an algorithm's own handlers,
+per message that it handles, fitted to handling_ms of that run on real nodes. If
+RUN has several algorithms, --label chooses one.
 
 ` + answer.Explain("calibrate", "0", "1", "2", "130, 143"),
 		Example: `  bench calibrate calibration.yaml

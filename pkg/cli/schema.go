@@ -26,7 +26,8 @@ the first line of each:
 The schema does not check rules between keys, such as a time-out that is too
 short for the network. "bench plan FILE" does.
 
-With answer as OF, print the schema of what every command answers with --json.`,
+"bench schema answer" prints the schema of the JSON that commands write with
+--json.`,
 		Example: `  bench schema
   bench schema answer`,
 		Args:      cobra.ArbitraryArgs,

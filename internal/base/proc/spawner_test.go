@@ -138,7 +138,7 @@ func TestChild_FloodOfStderr(t *testing.T) {
 	}
 }
 
-func TestChild_TerminateKillsWhoeverIgnoresIt(t *testing.T) {
+func TestChild_TerminateKillsWhatIgnoresIt(t *testing.T) {
 	t.Parallel()
 	for _, paused := range []bool{false, true} {
 		c := startChild(t, "stubborn")
