@@ -45,8 +45,9 @@ With --rounds K, the repetitions are divided over K rounds, and everything is
 started anew for each: bus, host, nodes and simulators. What a start happens
 to be like then differs between rounds, and the run says how much that matters.
 
---machines is short for the flags that follow: with a FILE.yaml for --hosts, with
-a URL for --queue, with "spread URL" for --hosts, and with a COMMAND for --host.
+--machines is short for the flags that follow: with a FILE.yaml for --hosts,
+with a URL for --queue, with "spread URL" for --hosts, and with a COMMAND for
+--host.
 
 With --host, the nodes run on another machine. The option is a command that
 starts the program node there, such as --host "ssh lab7 ./node host". That
