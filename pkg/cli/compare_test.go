@@ -237,7 +237,7 @@ func TestCompare_Incomplete(t *testing.T) {
 	here := twoRuns(t, small)
 	new := endedEarly(t, here.path("new"))
 	has(t, flat(here.bench(t, "compare", "base", new).want(t, Good).out), "new: the run is not complete, planned "+
-		"were 56 trials; bench run --resume "+new+" goes on with it")
+		"were 56 trials; bench run --resume "+new+" continues it")
 }
 
 // endedEarly is the run in dir as it would be if it had been ended before its last trial.

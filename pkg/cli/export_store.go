@@ -61,12 +61,12 @@ func (s *streams) noteIncomplete(path string, h *results.Header, m *results.Mani
 	}
 	switch {
 	case (m == nil || !m.Complete) && results.Running(path):
-		s.say(fmt.Sprintf("note: the run goes on: %d of %d trials", trials, h.Planned))
+		s.say(fmt.Sprintf("note: the run is in progress: %d of %d trials", trials, h.Planned))
 	case m == nil && trials == h.Planned:
-		s.say(fmt.Sprintf("note: %s has no %s: the run goes on, or was killed, or somebody has removed it; "+
-			"%s writes it", path, results.ManifestFile, program.Command("run", "--resume", path)))
+		s.say(fmt.Sprintf("note: %s has no %s: the run is in progress, or was killed, or somebody has "+
+			"removed it; %s writes it", path, results.ManifestFile, program.Command("run", "--resume", path)))
 	case m == nil || !m.Complete:
-		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; %s goes on with it",
+		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; %s continues it",
 			trials, h.Planned, program.Command("run", "--resume", path)))
 	}
 }

@@ -284,7 +284,7 @@ func TestGoesOn(t *testing.T) {
 	}
 	const remedy = "bench run --resume"
 	text := told()
-	has(t, text, "the run goes on: 20 of 56 trials", "the run goes on, and this is what it has so far")
+	has(t, text, "the run is in progress: 20 of 56 trials", "the run is in progress, and this is what it has so far")
 	if strings.Contains(text, remedy) {
 		t.Errorf("a run that goes on is to be resumed: %s", text)
 	}

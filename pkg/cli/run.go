@@ -85,7 +85,7 @@ all have ended, "bench merge" makes one run of them.
 	flags.BoolVar(&f.Quiet, "quiet", false, "print only results and errors")
 	flags.StringVar(&f.progress, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progress.Modes, ", "))
-	flags.BoolVar(&f.serve, "serve", false, "show the run to your browser while it goes on")
+	flags.BoolVar(&f.serve, "serve", false, "show the run in your browser while it is in progress")
 	flags.IntVar(&f.port, "port", 0, "of --serve: listen to `PORT` (default: one that is free)")
 	choices(c, "progress", progress.Modes)
 	f.Given, f.Argv, f.Note = flags.Changed, s.argv, s.note

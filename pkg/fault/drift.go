@@ -11,7 +11,7 @@ import (
 // Drift is the name of the fault by which a clock runs at another rate.
 const Drift = "drift"
 
-// Drifting is at which rate.
+// Drifting is what drift alone says: the rate of the clock, 1 for that of real time.
 type Drifting struct{ Factor float64 }
 
 // Params declares the fields.

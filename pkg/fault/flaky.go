@@ -12,10 +12,10 @@ import (
 // Flaky is the name of the fault by which links lose more, or take longer.
 const Flaky = "flaky"
 
-// Losing is with which probability a message is lost; nil: as otherwise.
+// Losing is what flaky alone says: the probability that a message is lost, from 0 to 1; nil: unchanged.
 type Losing struct{ Loss *float64 }
 
-// Lossy is the argument of an event by which so many messages are lost.
+// Lossy is the argument of an event of flaky that loses a share of the messages, from 0 to 1.
 func Lossy(share float64) Args { return Args{&Losing{&share}} }
 
 // Params declares the fields.

@@ -14,7 +14,7 @@ const (
 	Request = "request"
 )
 
-// Requesting is for which session; 0: as the scenario says.
+// Requesting is what request alone says: the session, from 1; 0: the one that the scenario gives.
 type Requesting struct{ Session int }
 
 // Params declares the fields.

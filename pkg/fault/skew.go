@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// Skewing is by how much.
+// Skewing is what skew alone says: by how much the clock is ahead; below 0: behind.
 type Skewing struct{ By time.Duration }
 
 // Params declares the fields.

@@ -11,10 +11,10 @@ import (
 // Slow is the name of the fault by which each event takes a process a while.
 const Slow = "slow"
 
-// Slowing is by how much for each event.
+// Slowing is what slow alone says: by how much longer each event takes.
 type Slowing struct{ By time.Duration }
 
-// SlowBy is the argument of an event that slows by so much.
+// SlowBy is the argument of an event of slow.
 func SlowBy(d time.Duration) Args { return Args{&Slowing{d}} }
 
 // Params declares the fields.

@@ -34,37 +34,37 @@ type Plot interface {
 	Happens(p *Plan, settled time.Duration) []Event
 	// Lines are those of a script.
 	Lines() []Event
-	// Cause is records of which one comes before anything is to be measured; none: nothing has
-	// to. The first Up of a process is none. Whether a message met a process that was down, real
-	// nodes may learn only in the end.
+	// Cause lists the types of records of which one has to come before anything is measured; nil: none
+	// has to. The first Up of a process does not count. Real nodes may learn only at the end that a
+	// message met a process that was down.
 	Cause() []trace.Type
-	// Returns is where the experiment says that a process which crashed in the course of the trial
-	// comes back; "": none does, but what Happens.
+	// Returns is the key of the experiment by which crashed processes come back; "": none does, except by
+	// what Happens.
 	Returns() string
-	// Operations is how many elections or entries there are, about.
+	// Operations estimates the number of elections or entries.
 	Operations(p *Plan) int
-	// Takes is how long all takes, about, where an election takes so long.
+	// Takes estimates how long the scenario takes, from the time of one election.
 	Takes(p *Plan, election time.Duration) time.Duration
-	// Lasts is how long things go wrong, or are requested; 0: it has no such bound.
+	// Lasts is how long faults or requests go on; 0: no bound.
 	Lasts() time.Duration
-	// Ends is when a trial ends at the latest, whatever goes on then; 0: the scenario does not say.
+	// Ends is the instant by which the trial ends in any case; 0: the scenario sets none.
 	Ends() time.Duration
-	// RateAt is how many requests per second come at an instant, whatever still waits, and MeanRate
-	// how many over all of it; 0: they do not come at a rate.
+	// RateAt is the offered load at an instant, and MeanRate that of the whole scenario, in requests per
+	// second; 0: requests do not come at a rate.
 	RateAt(at time.Duration) float64
 	MeanRate() float64
-	// Settling is how long a leader has led before something happens to it; nil: nothing does.
+	// Settling is how long a leader has to lead before something happens to it; nil: nothing does.
 	Settling() *time.Duration
-	// Begin is how many processes begin at once; 0: all.
+	// Begin is the number of processes that begin at once; 0: all.
 	Begin() int
-	// Total is how many requests are made; 0: no bound.
+	// Total is the number of requests; 0: no bound.
 	Total() int
-	// Unmeasured is how many entries are not measured, at the beginning.
+	// Unmeasured is the number of entries at the beginning that are not measured.
 	Unmeasured() int
 
-	// entries is what is said of requests for the critical section.
+	// entries are the parameters of requests for the critical section.
 	entries() entries
-	// load is how the application of each process asks by itself; nil: it does not.
+	// load is how the application of each process makes requests by itself; nil: it makes none.
 	load() *load
 	// scene makes the coordinator's part.
 	scene() scene
@@ -220,7 +220,8 @@ func (s *Scenario) Declared() *ScenarioKind {
 // Kind is the name of the scenario; "": none.
 func (s *Scenario) Kind() string { return s.Declared().Name }
 
-// Set gives a parameter another value. Copies of s keep the one that it had.
+// Set gives a parameter another value; copies of s keep the old one. It panics if the scenario has no
+// Plot or no such parameter.
 func (s *Scenario) Set(name string, v any) { s.Plot = param.With(s.Plot, name, v) }
 
 // Add adds lines to a script.

@@ -239,7 +239,7 @@ func (w *whole) trace(trial int) error {
 	}
 	err := w.manifest.vouches(name, path)
 	if err != nil && !w.manifest.Complete {
-		return fmt.Errorf("%w; if the run was killed, %s goes on with it", err, resuming(w.dir))
+		return fmt.Errorf("%w; if the run was killed, %s continues it", err, resuming(w.dir))
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type whole struct {
 	dir      string
 	header   Header
 	config   []byte    // of ConfigFile
-	manifest *Manifest // nil: there is none, since the run goes on or was killed
+	manifest *Manifest // nil: there is none, since the run is in progress or was killed
 	// current says whether the manifest and the tables are those of the journal. Those
 	// of a run that was resumed and killed are older.
 	current bool
@@ -249,8 +249,8 @@ func Verify(path string) error {
 		return err
 	}
 	if !w.current {
-		return fmt.Errorf("%s: no %s of its journal: the run goes on or was killed; %s "+
-			"goes on with it", w.dir, ManifestFile, resuming(w.dir))
+		return fmt.Errorf("%s: no %s of its journal: the run is in progress or was killed; %s "+
+			"continues it", w.dir, ManifestFile, resuming(w.dir))
 	}
 	var errs []error
 	for name := range w.manifest.Files {

@@ -196,7 +196,7 @@ func (c *command) alone() {
 	})
 }
 
-// killLoop kills a sweep at n instants, and goes on with it after each.
+// killLoop kills a sweep at n instants, and continues it after each.
 func (c *command) killLoop(text string, n int) {
 	t := c.t
 	seed := uint64(time.Now().UnixNano())

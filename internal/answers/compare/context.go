@@ -33,7 +33,7 @@ func (r *Report) context(base, new *results.Table) {
 		}
 		if m := t.Manifest; m != nil && !m.Complete {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
-				"%s goes on with it", name, m.Planned, program.Command("run", "--resume", t.Path)))
+				"%s continues it", name, m.Planned, program.Command("run", "--resume", t.Path)))
 		}
 		r.Notes = append(r.Notes, untilNote(name, t)...)
 		if text := metric.Unknown(t.Undeclared); text != "" {

@@ -37,7 +37,7 @@ const enough = 6
 const busy = 0.6
 
 // goesOn says of a run that a process holds what its folder lacks yet.
-const goesOn = "the run goes on, and this is what it has so far"
+const goesOn = "the run is in progress, and this is what it has so far"
 
 // notes says what to be careful with: of each cell, and of each run.
 func (b *builder) notes() {

@@ -103,7 +103,7 @@ func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 	case m == nil:
 		return nil, fmt.Errorf("%s has no %s, which says where and when it ran", t.Path, results.ManifestFile)
 	case !m.Complete:
-		return nil, fmt.Errorf("%s is not complete: %s goes on with it", t.Path,
+		return nil, fmt.Errorf("%s is not complete: %s continues it", t.Path,
 			program.Command("run", "--resume", t.Path))
 	case len(m.Machines()) > 1 && slices.ContainsFunc(t.Cells(), onNodes):
 		return nil, fmt.Errorf("%s ran on %d machines; a history takes runs of one", t.Path,

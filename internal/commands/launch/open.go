@@ -80,11 +80,11 @@ func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
 	}
 	for _, name := range []string{"transport", "rounds", "set", "algorithms", "nodes", "out", "shard"} {
 		if f.Given(name) {
-			return nil, nil, usage("--%s with --resume: a run goes on as it began; leave it out", name)
+			return nil, nil, usage("--%s with --resume: a resumed run keeps its settings; leave it out", name)
 		}
 	}
 	if len(f.Files) > 0 {
-		return nil, nil, usage("--resume takes no FILE, and %q is one: a run goes on with its own "+
+		return nil, nil, usage("--resume takes no FILE, and %q is one: a resumed run has its own "+
 			"copy of the experiment", f.Files[0])
 	}
 	e, dir, err := replay.Recorded(f.Resume)

@@ -149,7 +149,7 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 		return nil, fmt.Errorf("--where: %w", err)
 	}
 	if len(r.Trials) == 0 {
-		return nil, fmt.Errorf("%s: no trial to export; %s goes on with it", r.Path,
+		return nil, fmt.Errorf("%s: no trial to export; %s continues it", r.Path,
 			program.Command("run", "--resume", r.Path))
 	}
 	for _, name := range r.Design {
