@@ -265,11 +265,11 @@ func TestQueue_WorkerKilled(t *testing.T) {
 	_, err := runner.Run(t.Context(), e, plain, runner.Options{})
 	must(t, err)
 	s, temp := natsAt(t), t.TempDir()
-	start := func() *exec.Cmd {
+	start := func(settings ...string) *exec.Cmd {
 		exe, err := os.Executable()
 		must(t, err)
 		c := exec.Command(exe)
-		c.Env = append(os.Environ(), asWorker+"="+s.URL, "TMPDIR="+temp)
+		c.Env = append(append(os.Environ(), asWorker+"="+s.URL, "TMPDIR="+temp), settings...)
 		must(t, c.Start())
 		t.Cleanup(sync.OnceFunc(func() {
 			_ = c.Process.Kill()
@@ -282,7 +282,7 @@ func TestQueue_WorkerKilled(t *testing.T) {
 		must(t, err)
 		return left
 	}
-	first := start()
+	first := start(stuckAt + "=10") // in its third block, so that it is not done before it is killed
 	e, f, run := begun(t, "killed")
 	rows, old := 0, []string(nil)
 	_, err = runner.Run(t.Context(), e, f, runner.Options{

@@ -44,6 +44,7 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 	if w.cores <= 0 {
 		w.cores = runtime.GOMAXPROCS(0)
 	}
+	agent.SweepDirs(os.TempDir()) // a run may be over before this worker makes a folder for it
 	var err error
 	if w.offer, err = cfg.Host.host(); err != nil {
 		return err

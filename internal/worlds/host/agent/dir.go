@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ const dirLock = "lock"
 // is the caller's until it removes it. It removes those of processes that were killed. The
 // file "lock" in the folder is taken.
 func MakeDir(parent, prefix string) (dir string, lock *flock.Flock, err error) {
-	sweepDirs(parent)
+	SweepDirs(parent)
 	for {
 		dir, err := os.MkdirTemp(parent, "conclave-"+prefix)
 		if err != nil {
@@ -36,15 +37,30 @@ func MakeDir(parent, prefix string) (dir string, lock *flock.Flock, err error) {
 	}
 }
 
-// sweepDirs removes the folders in parent whose owners are dead. What cannot be
-// read or removed is somebody else's.
-func sweepDirs(parent string) {
+// SweepDirs removes the folders of MakeDir in parent whose owners are dead. What cannot be read
+// or removed is somebody else's.
+func SweepDirs(parent string) {
 	locks, _ := filepath.Glob(filepath.Join(parent, "conclave-*", dirLock))
 	for _, path := range locks {
 		lock := flock.New(path, flock.SetFlag(os.O_RDWR)) // without O_CREATE
 		if ok, err := lock.TryLock(); ok && err == nil {
-			_ = os.RemoveAll(filepath.Dir(path))
+			_ = removeDir(filepath.Dir(path))
 		}
 		_ = lock.Close()
 	}
+}
+
+// removeDir removes the lock last: a process of the dead owner may still write to the folder, and
+// the next sweep must find what is left.
+func removeDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != dirLock {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
 }
