@@ -94,14 +94,14 @@ func (b *builder) spread() error {
 
 // spread condenses a metric's times in a cell; nil if there are none.
 func (s *Spells) spread(cell, k int) *Spread {
-	all := slices.Concat(s.cells[cell].spells[k]...)
-	out := &Spread{Metric: s.cells[cell].metrics[k].Name, N: len(all)}
-	var ended []float64
-	for _, spell := range all {
-		if spell.Cut {
+	all := &s.cells[cell].spells[k]
+	out := &Spread{Metric: s.cells[cell].metrics[k].Name, N: len(all.lengths)}
+	ended := make([]float64, 0, len(all.lengths))
+	for i, length := range all.lengths {
+		if all.cut[i] {
 			out.Censored++
 		} else {
-			ended = append(ended, spell.Length)
+			ended = append(ended, length)
 		}
 	}
 	if len(ended) == 0 {

@@ -21,10 +21,37 @@ type Spells struct {
 
 type ofCell struct {
 	metrics []*metric.Metric
-	spells  [][][]stats.Spell // by metrics, and by trial of the cell
+	trials  int
+	spells  []spells // by metrics
 }
 
-func isCut(s stats.Spell) bool { return s.Cut }
+// spells are those of one metric in a cell, flat since there may be millions of them.
+type spells struct {
+	lengths []float64
+	cut     []bool
+	trials  []int32 // of the cell, ascending but for tables that somebody has sorted anew
+}
+
+func (s *spells) add(trial int32, one stats.Spell) {
+	s.lengths, s.cut = append(s.lengths, one.Length), append(s.cut, one.Cut)
+	s.trials = append(s.trials, trial)
+}
+
+// groups are the spells of each of so many trials.
+func (s *spells) groups(trials int) [][]stats.Spell {
+	sizes := make([]int, trials)
+	for _, i := range s.trials {
+		sizes[i]++
+	}
+	all, groups := make([]stats.Spell, len(s.lengths)), make([][]stats.Spell, trials)
+	for i, n := range sizes {
+		groups[i], all = all[:0:n], all[n:]
+	}
+	for k, i := range s.trials {
+		groups[i] = append(groups[i], stats.Spell{Length: s.lengths[k], Cut: s.cut[k]})
+	}
+	return groups
+}
 
 // ReadSpells reads the operations of a run, whose cells these are. Only trials with status ok
 // or timeout have any. A trial with status timeout that fell quiet before its time limit
@@ -35,7 +62,7 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 	s := &Spells{cells: make([]ofCell, len(cells))}
 	type place struct {
 		number, cell int
-		trial        int     // of the cell
+		trial        int32   // of the cell
 		ends         float64 // ms
 	}
 	places := make([]place, 0, len(t.Trials)) // by number
@@ -44,17 +71,15 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 		longest = max(longest, t.Trials[i].Value(metric.Duration))
 	}
 	for i, c := range cells {
-		s.cells[i].metrics = times(c.Get("problem"))
-		for range s.cells[i].metrics {
-			s.cells[i].spells = append(s.cells[i].spells, make([][]stats.Spell, len(c.Trials)))
-		}
+		of := times(c.Get("problem"))
+		s.cells[i] = ofCell{metrics: of, trials: len(c.Trials), spells: make([]spells, len(of))}
 		limit := cmp.Or(compare.TimeLimit(t, c), longest)
 		for n, trial := range c.Trials {
 			switch end := trial.Value(metric.Duration); trial.Status {
 			case trace.OK:
-				places = append(places, place{trial.Trial, i, n, end})
+				places = append(places, place{trial.Trial, i, int32(n), end})
 			case trace.TimedOut:
-				places = append(places, place{trial.Trial, i, n, max(end, limit)})
+				places = append(places, place{trial.Trial, i, int32(n), max(end, limit)})
 			}
 		}
 	}
@@ -79,7 +104,7 @@ func ReadSpells(t *results.Table, cells []*results.Cell,
 		c := &s.cells[p.cell]
 		for k, m := range c.metrics {
 			if spell, known := spellOf(m, op, pending, p.ends); known {
-				c.spells[k][p.trial] = append(c.spells[k][p.trial], spell)
+				c.spells[k].add(p.trial, spell)
 			}
 		}
 		return nil
@@ -112,7 +137,8 @@ type Restricted struct{ Mean, Low, High, To float64 }
 // survival estimates the distribution of a metric's times in a cell. Operations of one trial
 // may depend on each other.
 func (s *Spells) survival(cell, k int) stats.Survival {
-	return stats.KaplanMeierGrouped(s.cells[cell].spells[k], stats.Confidence, bootstrapSeed)
+	c := &s.cells[cell]
+	return stats.KaplanMeierGrouped(c.spells[k].groups(c.trials), stats.Confidence, bootstrapSeed)
 }
 
 // bootstrapSeed is that of all resampling: the same run gives the same page.
@@ -124,7 +150,7 @@ func (s *Spells) horizon(m *metric.Metric) float64 {
 	to := math.Inf(1)
 	for i := range s.cells {
 		for k, of := range s.cells[i].metrics {
-			if of == m && slices.ContainsFunc(slices.Concat(s.cells[i].spells[k]...), isCut) {
+			if of == m && slices.Contains(s.cells[i].spells[k].cut, true) {
 				if v := s.survival(i, k); v.Cut > 0 {
 					to = min(to, v.Horizon())
 				}
