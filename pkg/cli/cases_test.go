@@ -44,7 +44,7 @@ func TestVerifyCases_Golden(t *testing.T) {
 		variant(t, "ELSEWHERE", `"bully"`, `"bulli"`, `"events"`, `"tree"`))
 	r := bench(t, "verify", "bully", "--cases", file).want(t, Violated)
 	golden(t, "verify-cases.txt", r.out)
-	has(t, r.errors, "cases.json is of the old\n  form, which the next version does not read", "./scripts/convert-cases")
+	has(t, r.errors, "cases.json is of the old form, which the next version does not read", "./scripts/convert-cases")
 	got, err := answer.Decode([]byte(bench(t, "verify", "bully", "--cases", file, "--json").want(t, Violated).out))
 	if err != nil || got.Table("cases")[1]["result"] != "FAILED" || got.Verdict != "a promise was broken within the model" {
 		t.Errorf("%v, %+v", err, got)

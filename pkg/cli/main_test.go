@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/console"
+	_ "github.com/conclave-bench/conclave/internal/repo/fakes"
 	"github.com/conclave-bench/conclave/internal/repo/misdeeds"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -134,7 +135,7 @@ func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 func has(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
-		if !strings.Contains(text, p) && !strings.Contains(flat(text), p) {
+		if !strings.Contains(text, p) && !strings.Contains(flat(text), flat(p)) {
 			t.Errorf("no %q in:\n%s", p, text)
 		}
 	}

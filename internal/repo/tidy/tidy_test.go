@@ -42,6 +42,7 @@ var table = []struct {
 	{"pkg/metric", []string{"pkg/algo"}},
 	{"internal/worlds/guard", []string{"pkg/algo"}},
 	{"internal/repo/slowtest", nil},
+	{"internal/repo/fakes", []string{"pkg/algo"}},
 	{"internal/repo/misdeeds", []string{"pkg/algo"}},
 	{"pkg/fault", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/param"}},
 	{"pkg/harness", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/metric", "pkg/fault", "pkg/param"}},

@@ -1,4 +1,7 @@
-package cli
+// Package fakes registers mutual-exclusion algorithms for the tests of commands: some end badly, each in its
+// own way. They have a package of their own since a goroutine that an algorithm's package has started counts
+// as the algorithm's.
+package fakes
 
 import (
 	"runtime"
@@ -7,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// Algorithms that end badly, one for each way.
 func init() {
 	paper := algo.Paper{Authors: "A. Author", Title: "On nothing", Venue: "Proc. Nowhere", Year: 1999}
 	add := func(name string, s algo.Spec, make func(algo.Config) algo.Mutex) {
