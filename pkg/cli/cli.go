@@ -94,7 +94,7 @@ func serveWork(in io.Reader, out io.Writer) error {
 		return err
 	}
 	machine := nodes.Local(options, bus.DialConfig{})
-	return work.Serve(in, out, work.Config{Machine: machine, About: results.ThisSite()})
+	return work.Serve(in, out, work.Config{Machine: machine, About: func() any { return results.ThisSite() }})
 }
 
 // serveAgent is an agent: a bench elsewhere has some nodes of each trial here.

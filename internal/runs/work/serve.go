@@ -26,8 +26,9 @@ import (
 type Config struct {
 	// Machine makes the one for trials on real nodes; nil: there is none.
 	Machine func(Room) (Machine, error)
-	// About tells the runner of this machine and program; it must encode as JSON.
-	About any
+	// About tells the runner of this machine and program; it must encode as JSON. It is a function since
+	// the digest of a program takes longer than some simulated runs, which do not ask for it.
+	About func() any
 }
 
 // A server is a worker: it runs trials one after the other.
@@ -175,7 +176,7 @@ func (s *server) open(room *Room) (about []byte, err error) {
 	if s.cfg.Machine == nil {
 		return nil, errors.New("this program has no machine for real nodes; use transport: sim")
 	}
-	if about, err = json.Marshal(s.cfg.About); err == nil {
+	if about, err = json.Marshal(s.cfg.About()); err == nil {
 		s.machine, err = s.cfg.Machine(*room)
 	}
 	return about, err

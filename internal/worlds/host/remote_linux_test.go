@@ -28,7 +28,7 @@ func serveRemote() error {
 		return host.NewMachine(host.MachineConfig{Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"},
 			Telltale: os.Environ(), Nodes: r.Nodes, Run: r.Run, Ready: r.Ready, Limit: r.Limit, Pause: r.Pause})
 	}
-	return work.Serve(os.Stdin, os.Stdout, work.Config{Machine: machine, About: map[string]string{"machine": "here"}})
+	return work.Serve(os.Stdin, os.Stdout, work.Config{Machine: machine, About: func() any { return map[string]string{"machine": "here"} }})
 }
 
 // newRemote is a host of this binary, and a mark by which what it starts can be told.
