@@ -49,7 +49,7 @@ func TestMemory(t *testing.T) {
 		} {
 			c := exec.Command(exe, args...)
 			status := filepath.Join(dir, "status")
-			c.Env = append(os.Environ(), asBench+"=1", peakIn+"="+status)
+			c.Env = measured(asBench+"=1", peakIn+"="+status)
 			out, err := c.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", args, err, out)

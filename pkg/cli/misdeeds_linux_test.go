@@ -248,7 +248,7 @@ func misled(t *testing.T, deed string, args ...string) (m misleading) {
 	mark := fmt.Sprintf("BENCH_TEST_MARK=%s/%s", t.TempDir(), deed)
 	// The parent that it may kill is not this process.
 	c := exec.CommandContext(ctx, "sh", append([]string{"-c", `"$@"; exit $?`, "sh", exe}, args...)...)
-	c.Env = append(os.Environ(), asBench+"=1", misdeed+"="+deed, impatience+"=1s", mark)
+	c.Env = measured(asBench+"=1", misdeed+"="+deed, impatience+"=1s", mark)
 	c.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
