@@ -116,6 +116,7 @@ func TestBisect(t *testing.T) {
 // TestBisect_FirstParent: a merge stands for what it merged.
 func TestBisect_FirstParent(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, plain, plain, renamed)
 	here.put(t, "small.yaml", small)
 	here.git(t, "checkout", "--quiet", "c0")
@@ -127,6 +128,7 @@ func TestBisect_FirstParent(t *testing.T) {
 // TestBisect_Metric: what changed other things does not count.
 func TestBisect_Metric(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, plain, renamed, heavier, heavier)
 	here.put(t, "small.yaml", small)
 	args := []string{"bisect", "c0", "c3", "small.yaml", "--trial", "1", "--metric"}
@@ -145,6 +147,7 @@ func TestBisect_Metric(t *testing.T) {
 
 func TestBisect_Mistakes(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, plain, random, half, `out[:0]`)
 	here.put(t, "small.yaml", small)
 	for name, test := range map[string]struct {

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // wide is an experiment whose table is wider than a terminal.
@@ -24,6 +26,7 @@ repetitions: 6
 // TestColumns: whatever a command prints for people fits a terminal.
 func TestColumns(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "runs all commands for the width of their lines")
 	here := newFolder(t)
 	file, root := write(t, "wide.yaml", wide), t.TempDir()
 	here.bench(t, "run", file, "--out", root).want(t, Good)

@@ -71,6 +71,7 @@ func TestGate(t *testing.T) {
 // TestGate_Broken: whatever is wrong with head is said first, with a command that shows it.
 func TestGate_Broken(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, plain, breaks)
 	here.put(t, "locks.yaml", locks)
 	here.put(t, "elects.yaml", elects)
@@ -106,6 +107,7 @@ func TestGate_Broken(t *testing.T) {
 // TestGate_Base: what is wrong with the base keeps nobody from seeing what is wrong with head.
 func TestGate_Base(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, half, onRun("os.Exit(7)"), breaks)
 	here.put(t, "locks.yaml", locks)
 	for base, says := range map[string]string{
@@ -122,6 +124,7 @@ func TestGate_Base(t *testing.T) {
 // TestGate_Turns: experiments on real processes go to and fro, with a seed for each turn.
 func TestGate_Turns(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	turns := `func() string {
 	switch {
 	case os.Args[1] == "plan":
@@ -147,6 +150,7 @@ func TestGate_Turns(t *testing.T) {
 
 func TestGate_Mistakes(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, plain, plain)
 	here.put(t, "elects.yaml", elects)
 	here.put(t, "wrong.yaml", elects+"repetition: 3\n")
@@ -185,6 +189,7 @@ func TestGate_Mistakes(t *testing.T) {
 // experiment that it adds is judged by itself.
 func TestGate_Before(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, `func() string {
 	if text, _ := os.ReadFile(os.Args[2]); strings.Contains(string(text), "ring-list") {
 		os.Stderr.WriteString("bench: no such algorithm\n")
@@ -235,6 +240,7 @@ func TestNewModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := commitsIn(t)
+	here.env = append(here.env, "GOFLAGS=-trimpath") // what is built of the clone is built once for all places
 	if spaced := filepath.Join(t.TempDir(), "my clone"); os.Symlink(clone, spaced) == nil {
 		clone = spaced
 	}

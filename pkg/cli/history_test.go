@@ -73,6 +73,7 @@ func TestHistory(t *testing.T) {
 // TestHistory_Backfill: what a history lacks is run with the program of each commit, once.
 func TestHistory_Backfill(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
 	here := commitsIn(t, plain, plain, half, plain)
 	here.put(t, "small.yaml", small)
 	const store = "git:refs/notes/conclave"
@@ -307,6 +308,7 @@ func slowed(t *testing.T, transport string, commits, from int, found func(last i
 // it is added.
 func TestHistory_Exact(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "makes runs of many commits")
 	const from = 2
 	slowed(t, "sim", from+12, from, func(last int, r trends) {
 		if want := max(0, last-from+1); len(r.Findings) != want {

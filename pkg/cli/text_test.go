@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -144,6 +145,7 @@ var bullyCases, _ = filepath.Abs("../../internal/commands/conform/testdata/cases
 // Every example of every command runs as it stands.
 func TestExamples(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "runs the examples of all commands")
 	here := newFolder(t)
 	here.put(t, "configs/quickstart.yaml", strings.Replace(small, "name: small", "name: quickstart", 1))
 	if err := os.CopyFS(here.path("configs/papers"), os.DirFS(study(t, "bully-best", stated))); err != nil {

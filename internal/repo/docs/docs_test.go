@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/cli"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	_ "github.com/conclave-bench/conclave/plugins/all"
@@ -186,6 +187,7 @@ func (p *place) onNodes(line string) bool {
 
 // What a document does is there for what follows in it.
 func TestCommands(t *testing.T) {
+	slowtest.Skip(t, "runs every command of the documents")
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}
@@ -235,6 +237,7 @@ func TestExperiments(t *testing.T) {
 // document.
 func TestConfigs(t *testing.T) {
 	t.Parallel()
+	slowtest.Skip(t, "runs every file of configs/")
 	var files []string
 	err := filepath.WalkDir(filepath.Join(root(t), "configs"),
 		func(path string, _ os.DirEntry, err error) error {

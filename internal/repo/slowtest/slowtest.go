@@ -8,7 +8,10 @@ import (
 )
 
 // asked says whether CONCLAVE_SLOW is set, as CI does, or CONCLAVE_NIGHTLY.
-func asked() bool { return os.Getenv("CONCLAVE_SLOW") != "" || os.Getenv("CONCLAVE_NIGHTLY") != "" }
+func asked() bool { return os.Getenv("CONCLAVE_SLOW") != "" || Night() }
+
+// Night says whether CONCLAVE_NIGHTLY is set: a test then takes as long as it must.
+func Night() bool { return os.Getenv("CONCLAVE_NIGHTLY") != "" }
 
 // Skip skips t unless slow tests are asked for. What says what takes long.
 func Skip(t testing.TB, what string) {
