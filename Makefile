@@ -1,7 +1,8 @@
 # The targets explain themselves: "make" prints what stands behind the ##.
 .DEFAULT_GOAL := help
 GO ?= go
-CONCURRENT := ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry ./internal/worlds/host/... ./internal/runs/... ./pkg/bus/... ./pkg/runner/... ./pkg/results/... ./pkg/cli/...
+# The longest first, so that none runs alone at the end.
+CONCURRENT := ./pkg/cli/... ./internal/worlds/host/... ./pkg/runner/... ./internal/runs/... ./pkg/results/... ./pkg/bus/... ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
