@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 GO ?= go
 # The longest first, so that none runs alone at the end.
-CONCURRENT := ./pkg/cli/... ./internal/worlds/host/... ./pkg/runner/... ./internal/runs/... ./pkg/results/... ./pkg/bus/... ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry
+CONCURRENT := ./internal/worlds/host/... ./pkg/runner/... ./internal/runs/... ./pkg/results/... ./pkg/bus/... ./internal/base/clock ./internal/base/proc/... ./internal/worlds/telemetry
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,8 +13,10 @@ build: ## build both commands into bin/
 test: ## all tests that fit in two minutes on two cores
 	$(GO) test ./...
 
+# Of the commands, those that do several things at a time in the process itself; by night all.
 race: ## the packages with more than one goroutine, under the race detector
 	$(GO) test -race -short -timeout 30m $(CONCURRENT)
+	$(GO) test -race -short -timeout 30m -run '^Test(Run_|Serve|Progress|Interrupt|Whole|Queue|Atlas|Tune|Merge|GoesOn)' ./pkg/cli
 
 lint: ## gofmt, vet, staticcheck, errcheck and misspell, on every platform that we promise
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
