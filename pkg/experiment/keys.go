@@ -34,7 +34,7 @@ type settings struct {
 // what it is, and where in s its value goes. Nothing else knows the keys.
 func schemaOf(s *settings) *config.Schema {
 	anew := func() *config.Schema { return schemaOf(&settings{}) }
-	whole, span, choice := config.Whole[int], config.Duration, config.Choice
+	span, choice := config.Duration, config.Choice
 	return &config.Schema{
 		Noun: "experiment", Needs: "algorithms: [...]", Open: "params",
 		Begin: `"bench init" prints an experiment to begin with`,
@@ -47,9 +47,8 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "algorithms", Of: algorithmsType().To(&s.algorithms),
 				Doc: "what is compared: names, or {name, set, params, label, detector}"},
 			{Name: "transport", Default: transport.All[0].Name,
-				Of:  choice(transport.Names()...).To(&s.Transport),
-				Doc: transportDoc()},
-			{Name: "nodes", Default: "5", Vary: true, Of: whole(1, maxID).To(&s.Nodes),
+				At: &s.Transport, Choices: transport.Names(), Doc: transportDoc()},
+			{Name: "nodes", Default: "5", Vary: true, At: &s.Nodes, Min: 1, Max: maxID,
 				Doc: "how many processes"},
 			{Name: "topology", Default: "auto", Vary: true, Of: s.files.topologyType().To(&s.Shape),
 				Doc: "who may send to whom; auto: what each algorithm needs"},
@@ -59,12 +58,12 @@ func schemaOf(s *settings) *config.Schema {
 					"do, see \"bench calibrate\""},
 			{Name: "hosting", Doc: "where processes live", Sub: []field{
 				{Name: "run_as", Default: metric.RunAsProcess, Vary: true,
-					Of: choice(metric.RunAsProcess, metric.RunAsGoroutine).To(&s.Hosting.RunAs),
+					At: &s.Hosting.RunAs, Choices: []string{metric.RunAsProcess, metric.RunAsGoroutine},
 					Doc: "process: an operating-system process for each; goroutine: many share one, each " +
 						"with a connection of its own, and crashes are simulated"},
-				{Name: "per_process", Default: "50", Vary: true, Of: whole(1, maxID).To(&s.PerProcess),
+				{Name: "per_process", Default: "50", Vary: true, At: &s.PerProcess, Min: 1, Max: maxID,
 					Doc: "goroutine: how many share an operating-system process"},
-				{Name: "reuse", Default: "false", Vary: true, Of: config.Truth().To(&s.Reuse),
+				{Name: "reuse", Default: "false", Vary: true, At: &s.Reuse,
 					Doc: "process: keep them from trial to trial, unless they were harmed, so that trials " +
 						"begin sooner"},
 				{Name: "hosts", Note: "none", Vary: true, Of: hostsType().To(&s.hosts),
@@ -80,7 +79,7 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "repetitions", Default: "10", Of: repetitionsType().Into(s.repeat),
 				Doc: "trials of each cell, each with a seed of its own; or at most so many, until it is " +
 					"precise"},
-			{Name: "rounds", Default: "1", Of: whole(1, mostRepetitions).To(&s.Rounds),
+			{Name: "rounds", Default: "1", At: &s.Rounds, Min: 1, Max: mostRepetitions,
 				Doc: "parts of the run; before each of them everything is started anew"},
 			{Name: "seed", Default: "1", Of: config.Whole[uint64](0, config.MaxInt).To(&s.Experiment.Seed),
 				Doc: "decides every random choice"},
@@ -88,9 +87,9 @@ func schemaOf(s *settings) *config.Schema {
 				Of: span(time.Millisecond, longest).Into(s.limit),
 				Doc: "of a trial; what has not ended by then is a timeout; unset, a longer " +
 					"scenario has room in it"},
-			{Name: "trace", Default: "failures", Of: choice("none", "failures", "all").To(&s.Trace),
+			{Name: "trace", Default: "failures", At: &s.Trace, Choices: []string{"none", "failures", "all"},
 				Doc: "of which trials every event is kept"},
-			{Name: "retries", Default: "2", Of: whole(0, 100).To(&s.Retries),
+			{Name: "retries", Default: "2", At: &s.Retries, Max: 100,
 				Doc: "of a trial that the machine or the bus has spoilt"},
 			{Name: "allow", Doc: "trials that may fail before the run counts as incomplete",
 				Sub: allowFields(s)},
@@ -103,9 +102,9 @@ func schemaOf(s *settings) *config.Schema {
 
 func allowFields(s *settings) []field {
 	return []field{
-		{Name: "invalid", Default: "0", Of: config.Whole[int](0, maxTrials).To(&s.Allow.Invalid),
+		{Name: "invalid", Default: "0", At: &s.Allow.Invalid, Max: maxTrials,
 			Doc: "spoilt, retries included"},
-		{Name: "timeout", Default: "0", Of: config.Whole[int](0, maxTrials).To(&s.Allow.Timeout),
+		{Name: "timeout", Default: "0", At: &s.Allow.Timeout, Max: maxTrials,
 			Doc: "not over at the time limit"},
 		{Name: "marked", Note: "any",
 			Of: config.Fraction().Into(func(v float64) { s.Allow.Marked = &v }),
@@ -123,14 +122,14 @@ func (s *settings) limit(d time.Duration) {
 }
 
 func networkFields(files *folder, p *harness.Plan) []field {
-	number, choice := config.Number, config.Choice
+	choice := config.Choice
 	return []field{
 		{Name: "latency", Default: "2ms", Of: files.latencyType().To(&p.Network.Latency),
 			Doc: "one-way delay, end to end"},
 		{Name: "loss", Default: "0",
 			Of:  lossType().Into(func(l loss) { p.Network.Loss, p.Network.Burst = l.Rate, l.Burst }),
 			Doc: "probability that a message is lost, or bursts of loss (Gilbert-Elliott)"},
-		{Name: "duplication", Default: "0", Of: number(0, 1).To(&p.Network.Duplication),
+		{Name: "duplication", Default: "0", At: &p.Network.Duplication,
 			Doc: "probability that a message arrives twice"},
 		{Name: "order", Default: "unset",
 			Of: choice("unset", "fifo", "unordered").Into(func(w string) {
@@ -147,15 +146,14 @@ func networkFields(files *folder, p *harness.Plan) []field {
 }
 
 func faultFields(s *settings) []field {
-	number, whole := config.Number, config.Whole[int]
 	f := &s.Faults
 	return []field{
-		{Name: "crash_rate", Default: "0", Of: number(0, 1e6).To(&f.CrashRate),
+		{Name: "crash_rate", Default: "0", At: &f.CrashRate, Max: 1e6,
 			Doc: "crashes per live process and second"},
 		{Name: "downtime", Title: "time from crash to restart",
 			Default: "500ms", Of: downtimeType().To(&f.Downtime),
 			Doc: "from such a crash to the restart; forever: there is none"},
-		{Name: "max_down", Title: "processes down at most", Default: "0", Of: whole(0, maxID).To(&f.MaxDown),
+		{Name: "max_down", Title: "processes down at most", Default: "0", At: &f.MaxDown, Max: maxID,
 			Doc: "processes down at once by such crashes; 0: a minority, less than half"},
 		{Name: "events", Default: "[]", Of: eventsType(false).To(&s.faultEvents),
 			Doc: "what goes wrong besides: crashes, pauses, partitions, lost messages"},
