@@ -58,15 +58,20 @@ func command(t *testing.T, text string, args ...string) (*exec.Cmd, *bytes.Buffe
 	return c, &out, &errs
 }
 
-// children are the live processes that a run has started, by what
-// their environment says.
+// children are the live processes that a run has started, by what their environment says. A run of
+// another program may have begun in the same second, and so have the same name.
 func children(t *testing.T, run string) (out []string) {
 	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {
 		b, err := os.ReadFile(f)
+		program, _ := os.Readlink(filepath.Join(filepath.Dir(f), "exe"))
 		// What has ended, or is a zombie, has no environment.
-		if err == nil && bytes.Contains(b, []byte("CONCLAVE_RUN="+run)) {
+		if err == nil && program == exe && bytes.Contains(b, []byte("CONCLAVE_RUN="+run)) {
 			out = append(out, f)
 		}
 	}

@@ -100,8 +100,8 @@ type Door struct {
 // Door is the entry of one more of a session.
 func (r Room) Door(s Session) Door { return Door{s, r.Places} }
 
-// Bars says whether one of a session who is inside keeps the other out. It is to be asked about
-// all who are inside, the first to enter first.
+// Bars says whether one of a session that is inside keeps the other out. It is to be asked about
+// all that are inside, the first to enter first.
 func (d *Door) Bars(s Session) bool {
 	if s != d.session {
 		return true

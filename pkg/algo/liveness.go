@@ -100,7 +100,7 @@ func (c Connectivity) Holds(n int, majority bool, link func(p, q ID) bool) bool 
 	return false
 }
 
-// A web is who reaches whom in both directions. Only who is live reaches itself.
+// A web is who reaches whom in both directions. Only a live process reaches itself.
 type web struct {
 	n    int
 	both [][]bool
@@ -207,7 +207,7 @@ func (l Liveness) Text() string {
 	}
 	text := fmt.Sprintf("a leader within %d time-outs while %s", l.Timeouts, l.Under)
 	if l.Learns {
-		text += "; who came back counts as down until it names a leader"
+		text += "; a process that came back counts as down until it names a leader"
 	}
 	return text
 }

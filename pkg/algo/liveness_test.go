@@ -125,7 +125,7 @@ func TestLiveOf(t *testing.T) {
 		t.Errorf("%+v: %s", l, l.Text())
 	}
 	l.Learns = true
-	if !strings.HasSuffix(l.Text(), "directions; who came back counts as down until it names a leader") {
+	if !strings.HasSuffix(l.Text(), "directions; a process that came back counts as down until it names a leader") {
 		t.Errorf("%+v: %s", l, l.Text())
 	}
 	second := algo.Params{"t": time.Second}

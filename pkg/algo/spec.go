@@ -25,7 +25,7 @@ type Spec struct {
 	Settles  func(p Params) time.Duration
 	Told     bool     // of an election: a script's suspicion starts one, though no detector's does
 	Token    string   // the kind of message that hands the token on; "": there is none
-	Admits   Admits   // of mutual exclusion: who may be inside at once
+	Admits   Admits   // of mutual exclusion: which requests may be inside at once
 	Needs    Needs    // what the world must provide
 	Survives Faults   // what the world may do
 	Promises Promises // what the checkers then hold it to
@@ -177,7 +177,7 @@ const (
 	// in both directions names it, itself among them.
 	Led
 	// Served: a request would be answered. A client beside a live process sends it to whom
-	// its process names, who answers if it holds itself leader and reaches a majority of all.
+	// its process names, which answers if it holds itself leader and reaches a majority of all.
 	Served
 )
 

@@ -43,7 +43,7 @@ type ServerConfig struct {
 	MaxPayload int32  `json:"max_payload,omitempty"` // bytes of a message; 0: 64 KiB
 	MaxPending int64  `json:"max_pending,omitempty"` // bytes on the way to a client; 0: 8 MiB
 	Users      []User `json:"users"`
-	Observer   string `json:"observer,omitempty"` // public key of who may do everything
+	Observer   string `json:"observer,omitempty"` // public key of the party that may do everything
 
 	// With a client that is silent, in ns; 0: 3 s. A node may be paused for less.
 	Patience time.Duration `json:"patience,omitempty"`

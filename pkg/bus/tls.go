@@ -125,7 +125,7 @@ func (t *TLS) Server(mutual bool) (*tls.Config, error) {
 	return c, nil
 }
 
-// Client is the configuration of who connects.
+// Client is the configuration of a party that connects.
 func (t *TLS) Client() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS13}
 	if len(t.CA) > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // elections judges leader elections. There is agreement when every live process
-// in the largest part of the network names the same live leader, who is there as
+// in the largest part of the network names the same live leader, which is there as
 // well. A paused process is live but in no part: it is not asked, and if it holds
 // itself leader, that does not count until it goes on. An operation begins when
 // agreement is lost, or at the start if there is none, and ends when there is

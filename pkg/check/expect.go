@@ -78,7 +78,7 @@ var Expectations = []Expectation{
 			}
 			return instant(o.judge.informed), nil
 		}},
-	{Name: "cs_order", Doc: "who entered the critical section, in order",
+	{Name: "cs_order", Doc: "the processes that entered the critical section, in order",
 		Problem: algo.MutualExclusion, Measure: Processes, list: (*outcome).order},
 	{Name: "entries", Doc: "entries into the critical section", Problem: algo.MutualExclusion,
 		value: counted(func(o *outcome) int64 { return int64(len(o.judge.granted)) })},

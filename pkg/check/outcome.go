@@ -64,7 +64,7 @@ func (e *elections) incomplete(j *Judge, end harness.End, v *Verdict, promises a
 	j.incomplete(end, v, promises.Leadership != algo.PerGroup, rule, what)
 }
 
-// told says whether the processes had a way to learn who is gone.
+// told says whether the processes had a way to learn which are gone.
 func (e *elections) told(j *Judge) bool {
 	return e.setup.Alg.Spec.Needs.Detector == algo.NoDetector || j.faults.detects()
 }

@@ -54,7 +54,7 @@ type party struct {
 // A debt is a request of which a message came that nothing was sent for yet.
 type debt struct {
 	request  int
-	of, from uint32 // whose request it is, and who sent the message
+	of, from uint32 // the process whose request it is, and the sender of the message
 }
 
 // newOwners is nil where all messages count.

@@ -74,7 +74,7 @@ func (t *tokens) message(j *Judge, r *trace.Record) (lost bool) {
 	return lost
 }
 
-// granted is p, who enters.
+// granted is p, which enters.
 func (t *tokens) granted(j *Judge, p algo.ID, at time.Duration) {
 	if t.kind >= 0 && t.held[p-1] == 0 {
 		t.another(j, uint32(p), at, "enters with")

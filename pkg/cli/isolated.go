@@ -41,7 +41,7 @@ func (s *streams) apart(args []string) int {
 	if err != nil {
 		s.say(err.Error())
 		var death *isolate.Death
-		if errors.As(err, &death) && s.getenv("GOTRACEBACK") != "" { // who sets it wants to see it
+		if errors.As(err, &death) && s.getenv("GOTRACEBACK") != "" { // a user who sets it wants to see it
 			fmt.Fprintln(s.err, proc.Harmless(death.Stderr))
 		}
 		return CouldNotRun

@@ -71,7 +71,7 @@ func contains(names []string, name string) bool {
 }
 
 // decimal refuses the other ways to write a whole number: 010 is 8 in YAML,
-// which few who write it mean.
+// which few of those who write it mean.
 func (r *Reader) decimal(key string, v *Value) bool {
 	if v.Kind != Int || IsDecimal(v.Text) {
 		return true

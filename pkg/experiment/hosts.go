@@ -11,7 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-// hosts is what the key hosting.hosts says: machines, or what stands for them, and who lives where.
+// hosts is what the key hosting.hosts says: machines, or what stands for them, and what runs on each.
 type hosts struct {
 	Names     []string
 	Placement harness.Placement

@@ -51,7 +51,7 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "nodes", Default: "5", Vary: true, At: &s.Nodes, Min: 1, Max: maxID,
 				Doc: "how many processes"},
 			{Name: "topology", Default: "auto", Vary: true, Of: s.files.topologyType().To(&s.Shape),
-				Doc: "who may send to whom; auto: what each algorithm needs"},
+				Doc: "which processes may send to which; auto: what each algorithm needs"},
 			{Name: "network", Vary: true, Doc: "what every link does", Sub: networkFields(&s.files, &s.Plan)},
 			{Name: "costs", Default: "none", Vary: true, Of: s.files.costsType().To(&s.Costs),
 				Doc: "what handling takes in simulation, where it otherwise takes no time: as real nodes " +

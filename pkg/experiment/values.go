@@ -176,7 +176,7 @@ func roundTrips() config.Type[[][]time.Duration] {
 	return config.Items(config.Each(config.Duration(0, longest)), "", 0, "rows").Want(config.List, like)
 }
 
-// forever is the downtime of who does not come back.
+// forever is the downtime of a process that does not come back.
 const forever = "forever"
 
 // downtimeType is a duration, or for ever, which is none. One of nothing would

@@ -144,7 +144,7 @@ type Assumption uint16
 const (
 	Loss       Assumption = 1 << iota // no message is lost
 	Partition                         // no links are cut
-	Recovery                          // who has crashed stays away
+	Recovery                          // a process that has crashed stays away
 	LinkDelay                         // a message takes at most d
 	Speed                             // an event takes a process no time to speak of
 	ClockRates                        // all clocks run equally fast

@@ -11,7 +11,7 @@ import (
 type Layout struct {
 	Name, Doc string
 	Least     int // processes without which it stops no message
-	// Centre is who is in the middle if the event does not say, in words; "": nobody is.
+	// Centre is, in words, the process in the middle if the event names none; "": there is none.
 	Centre string
 	// Leads marks one that is around the leader in any case.
 	Leads bool
@@ -115,7 +115,7 @@ func (l *Layout) settled(e *Event) bool {
 	return true
 }
 
-// middle is who stands in the middle.
+// middle is the processes in the middle.
 func (l *Layout) middle(s Situation, e *Event) []algo.ID {
 	peers := s.Peers()
 	switch {

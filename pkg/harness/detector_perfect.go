@@ -29,7 +29,7 @@ func (d *perfectDetector) takes() (bound, notice, back time.Duration) {
 }
 func (d *perfectDetector) create(*Setup) detector { return oracle{delay: d.Delay} }
 
-// An oracle is told by the executor who crashed.
+// The executor tells an oracle which processes crashed.
 type oracle struct {
 	deaf
 	delay time.Duration

@@ -15,7 +15,7 @@ import (
 // beats are their parameters.
 type beats struct {
 	Interval time.Duration // between two heartbeats
-	// LeaderOnly: only who holds itself leader sends, and only the named leader is
+	// LeaderOnly: only a process that holds itself leader sends, and only the named leader is
 	// watched. Otherwise all watch all.
 	LeaderOnly bool
 }

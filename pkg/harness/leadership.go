@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// A Leadership is who leads, by each definition of algo.Service, as far as the records of a
+// A Leadership is the process that leads, by each definition of algo.Service, as far as the records of a
 // trial say so. The coordinator asks it whom a fault by role happens to, and the judge when a
 // leader was missing. Processes are in slices by ID - 1.
 type Leadership struct {
@@ -37,7 +37,7 @@ func NewLeadership(leader algo.ID, up, paused []bool, links *Links) *Leadership 
 	return l
 }
 
-// Regroup follows a change of who is up, or of who reaches whom.
+// Regroup follows a change of which processes are up, or of which reach each other.
 func (l *Leadership) Regroup(at time.Duration) {
 	l.divide(at)
 	l.recount()
@@ -103,7 +103,7 @@ func (l *Leadership) Present(p algo.ID) bool { return l.up[p-1] && !l.paused[p-1
 // Asked says whether p takes part in agreement.
 func (l *Leadership) Asked(p algo.ID) bool { return l.scope[p-1] && l.Present(p) }
 
-// Agreement is the leader that all name who are asked; hint is one to look at first.
+// Agreement is the leader that all processes name that are asked; hint is one to look at first.
 func (l *Leadership) Agreement(hint algo.ID) algo.ID {
 	if hint == algo.None {
 		for p, votes := range l.votes {
@@ -119,12 +119,12 @@ func (l *Leadership) Agreement(hint algo.ID) algo.ID {
 	return algo.None
 }
 
-// AgreedOn says whether all who are asked name p.
+// AgreedOn says whether all processes that are asked name p.
 func (l *Leadership) AgreedOn(p algo.ID) bool {
 	return p != algo.None && l.live > 0 && l.votes[p] == l.live && l.Asked(p)
 }
 
-// By is who leads at an instant by a definition; None: nobody does.
+// By is the process that leads at an instant by a definition; None: nobody does.
 func (l *Leadership) By(service algo.Service, at time.Duration) algo.ID {
 	if service == algo.Agreed {
 		return l.Agreement(algo.None)

@@ -100,7 +100,7 @@ func (p *Plan) cuts() (c link.Cuts, instants []time.Duration) {
 }
 
 // foreseen is the situation that a plan foresees, where what matters is how the network falls
-// apart and not who is where: the last process leads, and nobody is down.
+// apart and not which processes these are: the last process leads, and nobody is down.
 type foreseen struct{ p *Plan }
 
 func (f foreseen) Peers() []algo.ID {

@@ -16,7 +16,7 @@ type reign struct {
 	links  Links
 	leader algo.ID       // None: nobody leads
 	since  time.Duration // when it began to, without a break
-	former algo.ID       // who led before
+	former algo.ID       // that led before
 	lost   time.Duration // until when
 	toll   Toll
 }
@@ -33,7 +33,7 @@ type Toll struct {
 	Settled int `json:"settled,omitempty"`
 }
 
-// begin has the coordinator follow who leads, if an event of the trial happens to a leader.
+// begin has the coordinator follow which process leads, if an event of the trial happens to a leader.
 func (d *Coordinator) begin() {
 	if d.setup.Alg.Problem != algo.Election {
 		return
@@ -95,8 +95,8 @@ func (d *Coordinator) follow(r *trace.Record) {
 	}
 }
 
-// crown notes who leads from an instant on. A process that leads again at the instant at which it was
-// gone has led all the time.
+// crown notes which process leads from an instant on. A process that leads again at the instant at
+// which it was gone has led all the time.
 func (g *reign) crown(leader algo.ID, at time.Duration) {
 	switch {
 	case leader == g.leader:

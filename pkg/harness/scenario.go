@@ -25,7 +25,7 @@ type Scenario struct {
 // different in them.
 type Plot interface {
 	param.Kind
-	// Place says which process leads and who is down at the start.
+	// Place says which process leads and which are down at the start.
 	Place(p *Plan)
 	// Check reports what does not go together.
 	Check(p *Plan, wrong Wrong)

@@ -40,7 +40,7 @@ func (c *Script) Params() []param.Param {
 		{Name: "until", Title: "end of a trial", Note: "when all is quiet", Min: time.Microsecond, Max: day,
 			Doc: "the end, for algorithms that never fall quiet", At: &c.Until},
 		{Name: "ties", Default: "ascending", Choices: []string{"ascending", "descending"},
-			Doc: "simulation: who comes first of the senders whose messages are due at one instant",
+			Doc: "simulation: which comes first of the senders whose messages are due at one instant",
 			At:  &c.Descending},
 		{Name: "events", Default: "[]", Doc: "what happens when", At: &c.Events},
 	}...)

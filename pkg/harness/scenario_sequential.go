@@ -34,7 +34,7 @@ type Sequential struct {
 func (q *Sequential) Params() []param.Param {
 	return append(append([]param.Param{requests(&q.Requests, new(time.Duration))}, q.entries().params()...),
 		warmup(&q.Warmup), param.Param{Name: "requesters", Default: "uniform",
-			Choices: []string{"uniform", "in-turn"}, Doc: "who requests next", At: &q.Requesters})
+			Choices: []string{"uniform", "in-turn"}, Doc: "which process requests next", At: &q.Requesters})
 }
 
 func (q *Sequential) entries() entries           { return entries{&q.Hold, &q.Sessions, &q.SessionChoice} }

@@ -21,7 +21,7 @@ type faults struct {
 	paused   []bool // by ID - 1
 	inside   []bool // in the critical section
 	holder   algo.ID
-	declared algo.ID // who last named itself leader
+	declared algo.ID // that last named itself leader
 
 	watched [256]bool // types of records
 	kinds   [256]bool // of messages, where their records are watched
@@ -236,7 +236,7 @@ func (d *Coordinator) triggered(r *trace.Record) {
 	}
 }
 
-// track notes who is where.
+// track notes which processes are up, inside or leading.
 func (d *Coordinator) track(r *trace.Record) {
 	f, p := &d.faults, r.Process
 	switch r.Type {
@@ -287,7 +287,7 @@ func (s *situation) Paused(p algo.ID) bool { return s.d.faults.paused[p-1] }
 func (s *situation) Inside(p algo.ID) bool { return s.d.faults.inside[p-1] }
 func (s *situation) Holder() algo.ID       { return s.d.faults.holder }
 
-// Leader is who leads; where a trigger has pulled, see Coordinator.claimant.
+// Leader is the process that leads; where a trigger has pulled, see Coordinator.claimant.
 func (s *situation) Leader() algo.ID {
 	if s.d.reign == nil || s.f.On != "" {
 		return s.d.claimant()

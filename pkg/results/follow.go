@@ -92,7 +92,7 @@ func Running(dir string) bool {
 	b, err := files.Read(path, files.MiB)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && strings.TrimSpace(string(b)) == "":
-		return false // who ends in order takes its number away
+		return false // a process that ends in order takes its number away
 	case err != nil:
 		return !lockShowsHolder // where locks are mandatory the number cannot be read
 	}

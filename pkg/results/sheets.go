@@ -20,7 +20,7 @@ type Sheet struct {
 	Columns []Column `json:"columns"`
 }
 
-// Sheets are the tables of a run as they lie on disk, for who reads them row by row. What lies
+// Sheets are the tables of a run as they lie on disk, for a reader that takes them row by row. What lies
 // beside a manifest has the checksum that stands there.
 type Sheets struct {
 	Path     string
@@ -115,7 +115,7 @@ func ReadSheets(path string) (*Sheets, error) {
 	return s, nil
 }
 
-// validate reads tables that somebody else may have written, for who passes them on row by row.
+// validate reads tables that somebody else may have written, for a reader that passes them on row by row.
 func validate(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() && !bare(path) {

@@ -138,7 +138,7 @@ func (r *run) simulateAll(ctx context.Context, workers int, todo <-chan experime
 	return nil
 }
 
-// hand gives trials to the workers, who owe some already, and returns when all but a few are
+// hand gives trials to the workers, which owe some already, and returns when all but a few are
 // judged: how many are owed then. It is false if ctx ended before.
 func hand(ctx context.Context, trials []experiment.Trial, todo chan<- experiment.Trial,
 	judged <-chan struct{}, owed, few int) (int, bool) {

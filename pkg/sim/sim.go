@@ -99,7 +99,7 @@ type simulation struct {
 	redraws   []uint64
 
 	// Where handling takes time:
-	calls    []call        // who waits for a processor
+	calls    []call        // that wait for a processor
 	taken    int           // processors
 	worked   time.Duration // what the present event has taken its process until now
 	saving   time.Duration // and its disk
@@ -108,7 +108,7 @@ type simulation struct {
 	end  harness.End
 	over bool
 	met  bool   // the guard knows the algorithm
-	name string // of the trial, for who has to say which one it was
+	name string // of the trial, for messages that must say which one it was
 }
 
 // The simulation is the world that faults act on.

@@ -140,7 +140,7 @@ type Record struct {
 	// Text is the line of a Log, the timer's name of a Timeout, the operation of a
 	// Do, the encoded value of a Save, the links of a Cut or Heal, what a Flaky
 	// changes, the name and arguments of a Fault, and what is wrong of an Unsound. It is
-	// not part of the encoded record: who stores records keeps it beside.
+	// not part of the encoded record: what stores records keeps it beside.
 	Text string
 }
 

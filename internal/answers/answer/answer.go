@@ -155,7 +155,7 @@ type Table struct {
 	// Fold is the title of a table of details, which a terminal leaves out and pages fold; "": it is none.
 	Fold  string
 	Below string // lines for people below it, where it is folded
-	// Only is who needs it: programs may want in one table what people read in several.
+	// Only is the readers that need it: programs may want in one table what people read in several.
 	Only Readers
 }
 
@@ -167,7 +167,7 @@ type Column struct {
 	Unit string // "": none
 	// Digits is how many decimals numbers have in CSV; 0: as many as they need.
 	Digits int
-	// Only is who needs it; Everybody, unless it is the long or the short form of another.
+	// Only is the readers that need it; Everybody, unless it is the long or the short form of another.
 	Only Readers
 }
 
@@ -189,7 +189,7 @@ const (
 // right says whether values of the kind stand at the right edge of their column.
 func (k Kind) right() bool { return k == Count || k == Number || k == Figure }
 
-// Readers are who needs a column.
+// Readers are those that need a column.
 type Readers int
 
 // The readers.

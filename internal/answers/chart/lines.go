@@ -117,7 +117,7 @@ func (s *Scale) Along(names []string) {
 	}
 }
 
-// Notes tell what of the axes would mislead who overlooks it.
+// Notes tell what of the axes would mislead a reader who overlooks it.
 func (s *Scale) Notes() []string {
 	if s.zoomed {
 		return []string{"the vertical axis starts at " + Number(s.Y.Min)}

@@ -36,7 +36,7 @@ func (p *pair) simulated() bool {
 
 // exact says whether counts of the cells are compared trial by trial. Where the
 // experiments differ, so would the counts of one program, and they are compared as
-// times are; but one who is strict wants to be told of every change.
+// times are; but a strict reader wants every change reported.
 func (r *Report) exact(p pair, o *Options) bool {
 	meddled := func(s setting) bool { return s.concerns(p.base.Get("label")) }
 	return sameLuck(p) && (o.Strict || !slices.ContainsFunc(r.settings, meddled))

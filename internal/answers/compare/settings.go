@@ -78,7 +78,7 @@ func oneProgram(base, new *results.Table) bool {
 // judging says whether a key is about which trials are run and what is kept of
 // them, or is compared trial by trial anyhow, as the seeds are.
 func judging(key string) bool {
-	if strings.HasPrefix(key, "hosting.hosts") { // who fails together
+	if strings.HasPrefix(key, "hosting.hosts") { // which processes fail together
 		return false
 	}
 	root := key

@@ -98,7 +98,7 @@ func Run(ctx context.Context, setup *harness.Setup, sink trace.Sink, events int)
 	return v, end, nil
 }
 
-// Last is who was elected, or entered, last: None if nobody was.
+// Last is the process that was elected, or entered, last; None if there was none.
 func (o Outcome) Last() algo.ID {
 	if len(o.Operations) == 0 {
 		return algo.None

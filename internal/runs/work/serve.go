@@ -81,6 +81,13 @@ func Serve(in io.Reader, out io.Writer, cfg Config) error {
 			err = s.obey(ctx, o)
 		case <-ctx.Done():
 			err = context.Cause(ctx)
+			select {
+			case o := <-s.orders: // that came before the end of in: the reason to refuse it is told
+				if s.machine == nil && !s.simulates.Load() && (o.Setup == nil || o.Setup.Room != nil) {
+					err = s.obey(ctx, o)
+				}
+			default:
+			}
 		}
 		if err != nil {
 			if s.machine != nil {

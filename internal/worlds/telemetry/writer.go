@@ -129,7 +129,7 @@ func (t *Writer) init(c Config) error {
 	le.PutUint32(header[atWordCount:], uint32(c.Words))
 	le.PutUint32(header[atHeaderSize:], uint32(size))
 	le.PutUint64(header[atLimit:], t.limit)
-	wordAt(header, atMagic).Store(fileMagic) // last: who sees it sees the rest
+	wordAt(header, atMagic).Store(fileMagic) // last: a reader that sees it sees the rest
 	return nil
 }
 

@@ -75,7 +75,7 @@ func NewSolo(t testing.TB, id string, n int, self, leader algo.ID, incarnation u
 	given map[string]any) *Solo {
 	t.Helper()
 	c := algo.Config{ID: self, Incarnation: incarnation, Leader: leader}
-	if incarnation > 0 { // it has forgotten who led
+	if incarnation > 0 { // it has forgotten which process led
 		c.Leader = algo.None
 	}
 	return &Solo{step: newStepper(t, id, n, c, given), t: t}

@@ -26,7 +26,7 @@ const (
 
 // FindHosts finds the machines of workers that offer them, at a NATS server: those of that
 // name, or else those that the experiment names, or else all that are free and run this
-// program. Note is told of each, and of who is left out.
+// program. Note is told of each, and of each that is left out.
 func FindHosts(ctx context.Context, s queue.Server, e *experiment.Experiment, names []string,
 	note func(string)) (*Hosts, error) {
 	list, err := queue.Workers(ctx, s, answerWait)

@@ -77,7 +77,7 @@ func Formats() []Format {
 		{Name: "json", Doc: "the same for programs, with the statuses",
 			empty: true, all: true, write: writeJSON,
 			tails: operationsJSON},
-		{Name: "markdown", Doc: "a table and who is faster, for a forge or a wiki",
+		{Name: "markdown", Doc: "a table and the ranking, for a forge or a wiki",
 			empty: true, write: markdown,
 			tails: operationsMarkdown},
 		{Name: "latex", Doc: "a table for booktabs and siunitx",

@@ -149,7 +149,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(html) // who has gone away needs no answer
+	_, _ = w.Write(html) // a reader that has gone needs no answer
 }
 
 // A missing is an error about what is not there.
