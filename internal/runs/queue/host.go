@@ -271,18 +271,21 @@ func carry(ctx context.Context, conn *tls.Conn, child agent.Program, tell func(s
 	left := make(chan string, 1)
 	go func() {
 		_, err := io.Copy(child, awake{conn})
-		_ = child.CloseWrite()
 		var pipe *fs.PathError // the program has ended
-		switch {
-		case err == nil || errors.As(err, &pipe):
-			select {
-			case <-child.Done():
-			case <-time.After(agentEndGrace):
-			}
+		ends := err == nil || errors.As(err, &pipe)
+		switch { // before the program learns of it, or its exit code would be the reason
+		case ends:
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			left <- fmt.Sprintf("nothing came from bench for %v", silence)
 		default:
 			left <- "bench is gone: " + err.Error()
+		}
+		_ = child.CloseWrite()
+		if ends {
+			select {
+			case <-child.Done():
+			case <-time.After(agentEndGrace):
+			}
 		}
 		child.Kill()
 	}()
