@@ -100,7 +100,7 @@ func (c Connectivity) Holds(n int, majority bool, link func(p, q ID) bool) bool 
 	return false
 }
 
-// A web is who reaches whom in both directions. Only a live process reaches itself.
+// A web says which processes reach each other in both directions. Only a live process reaches itself.
 type web struct {
 	n    int
 	both [][]bool

@@ -176,8 +176,8 @@ const (
 	// Led: a process holds itself leader, and a majority of all processes that it reaches
 	// in both directions names it, itself among them.
 	Led
-	// Served: a request would be answered. A client beside a live process sends it to whom
-	// its process names, which answers if it holds itself leader and reaches a majority of all.
+	// Served: a request would be answered. A client beside a live process sends it to the
+	// leader that this process names, which answers if it holds itself leader and reaches a majority of all.
 	Served
 )
 

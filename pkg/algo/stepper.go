@@ -270,7 +270,7 @@ func (k names) of(p ID) ID {
 	return ID((slices.Index(k.ring, p)-k.at+n)%n + 1)
 }
 
-// that has that name; what is no name stays as it is.
+// who is the process of that name; what is no name stays as it is.
 func (k names) who(name ID) ID {
 	if k.ring == nil || name == None || int(name) > len(k.ring) {
 		return name

@@ -49,7 +49,7 @@ func (e *elections) sent(j *Judge, r *trace.Record) {
 	}
 }
 
-// disturbed begins the vigil anew. Links says whether the links that are whole may have changed.
+// disturbed begins the vigil anew. Links says whether other links may be cut now.
 func (e *elections) disturbed(j *Judge, at time.Duration, links bool) {
 	v := &e.vigil
 	if v.within == 0 {

@@ -3,12 +3,12 @@ package check_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/commands/explore"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // TestExploreFindsTheMuseum: a search that knows nothing but their Specs finds every
@@ -16,7 +16,7 @@ import (
 func TestExploreFindsTheMuseum(t *testing.T) {
 	t.Parallel()
 	schedules := uint64(3_000)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		schedules = 1_000_000
 	}
 	for _, x := range museum() {
@@ -25,7 +25,7 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 		}
 		t.Run(x.id(), func(t *testing.T) {
 			t.Parallel()
-			if x.flaw == "disagrees" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+			if x.flaw == "disagrees" && !slowtest.Night() {
 				t.Skip("three thousand schedules: at night")
 			}
 			o := explore.Options{
@@ -55,7 +55,7 @@ func TestExploreFindsTheMuseum(t *testing.T) {
 // TestExploreFindsStarvation: what starves one process, while others ask without end, is
 // found within a minute, whatever the seed.
 func TestExploreFindsStarvation(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("minutes: at night")
 	}
 	for _, x := range starvers {

@@ -2,12 +2,12 @@ package check_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -197,7 +197,7 @@ func TestNonDeterminism(t *testing.T) {
 func TestNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(75)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		seeds = 10_000
 	}
 	for _, a := range algo.All() {

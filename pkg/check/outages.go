@@ -157,8 +157,8 @@ func (c *clients) elapse(at time.Duration) {
 	c.received += n * int64(c.answered)
 }
 
-// survey is the service at an instant: the process, if any, that leads a majority of all processes,
-// all of which it reaches, and how many clients get an answer. It notes which process ruled.
+// survey is the service at an instant: the process, if any, that leads a majority of all processes and
+// reaches it, and how many clients get an answer. It notes which process ruled.
 func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
 	for _, p := range e.Leaders {
 		c := e.Around(p, at)

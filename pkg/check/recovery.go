@@ -6,7 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
-// recovery is how much longer a process had to wait that waited when something went wrong: from a
+// recovery is how much longer the processes waited that were waiting when something went wrong: from a
 // crash, or from the loss of a token, until all requests are granted that waited
 // then. Those of processes that crash themselves do not count. If nobody waits at
 // that instant it counts from the next request: nothing is amiss while nobody wants

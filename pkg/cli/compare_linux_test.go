@@ -3,18 +3,18 @@ package cli
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/answers/compare"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // TestCompare_FalsePairsOnSockets compares two labels of one algorithm on real processes,
 // which met the same luck: 2000 times, 20 of 80 pairs whose sides are chosen by lot.
 func TestCompare_FalsePairsOnSockets(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("runs 160 trials on real processes; set CONCLAVE_NIGHTLY=1")
 	}
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ allow: {invalid: 80}
 // with other trials of the same run, two thousand times: whatever is found then is
 // a false alarm.
 func TestCompare_FalseAlarmsOnSockets(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("runs 320 trials on real processes; set CONCLAVE_NIGHTLY=1")
 	}
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -76,7 +77,7 @@ func TestWhole(t *testing.T) {
 		restore(results.ManifestFile) // which a resume writes anew
 	}
 	random, most := rand.New(rand.NewPCG(1, 2)), 1
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		most = 20
 	}
 	damages := map[string]func(b []byte, at int) []byte{

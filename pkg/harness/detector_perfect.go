@@ -29,7 +29,7 @@ func (d *perfectDetector) takes() (bound, notice, back time.Duration) {
 }
 func (d *perfectDetector) create(*Setup) detector { return oracle{delay: d.Delay} }
 
-// The executor tells an oracle which processes crashed.
+// An oracle learns from the executor which processes crashed.
 type oracle struct {
 	deaf
 	delay time.Duration

@@ -103,7 +103,7 @@ func (l *Leadership) Present(p algo.ID) bool { return l.up[p-1] && !l.paused[p-1
 // Asked says whether p takes part in agreement.
 func (l *Leadership) Asked(p algo.ID) bool { return l.scope[p-1] && l.Present(p) }
 
-// Agreement is the leader that all processes name that are asked; hint is one to look at first.
+// Agreement is the leader that every process asked names; hint is one to look at first.
 func (l *Leadership) Agreement(hint algo.ID) algo.ID {
 	if hint == algo.None {
 		for p, votes := range l.votes {
@@ -119,12 +119,12 @@ func (l *Leadership) Agreement(hint algo.ID) algo.ID {
 	return algo.None
 }
 
-// AgreedOn says whether all processes that are asked name p.
+// AgreedOn says whether every process asked names p.
 func (l *Leadership) AgreedOn(p algo.ID) bool {
 	return p != algo.None && l.live > 0 && l.votes[p] == l.live && l.Asked(p)
 }
 
-// By is the process that leads at an instant by a definition; None: nobody does.
+// By is the process that leads at an instant by a definition; None: no process does.
 func (l *Leadership) By(service algo.Service, at time.Duration) algo.ID {
 	if service == algo.Agreed {
 		return l.Agreement(algo.None)

@@ -16,7 +16,7 @@ type reign struct {
 	links  Links
 	leader algo.ID       // None: nobody leads
 	since  time.Duration // when it began to, without a break
-	former algo.ID       // that led before
+	former algo.ID       // the leader before it
 	lost   time.Duration // until when
 	toll   Toll
 }

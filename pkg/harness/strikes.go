@@ -21,7 +21,7 @@ type faults struct {
 	paused   []bool // by ID - 1
 	inside   []bool // in the critical section
 	holder   algo.ID
-	declared algo.ID // that last named itself leader
+	declared algo.ID // the process that last named itself leader
 
 	watched [256]bool // types of records
 	kinds   [256]bool // of messages, where their records are watched

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 func init() { parts["go-on"] = goOn }
@@ -47,7 +49,7 @@ func TestEachSystemCall(t *testing.T) {
 		t.Skip("needs strace")
 	}
 	stride := 23
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		stride = 1
 	}
 	for inject, ending := range map[string]string{"signal=SIGKILL": "", "error=EIO": "input/output error"} {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -143,7 +144,7 @@ func TestWhole_AnyByte(t *testing.T) {
 		must(t, err)
 	}
 	step := 211
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		step = 7
 	}
 	damages := map[string]func(b []byte, at int) []byte{

@@ -196,7 +196,7 @@ func benchRun(args []string) int {
 // nightly skips a test that takes long, unless it is the time for such.
 func nightly(t *testing.T) {
 	t.Helper()
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("takes long: CONCLAVE_NIGHTLY=1 runs it")
 	}
 }

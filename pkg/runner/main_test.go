@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 	"github.com/conclave-bench/conclave/pkg/cli"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -76,7 +77,7 @@ func doomedNode() int {
 
 // times is how often a test repeats what depends on luck.
 func times(normal, nightly int) int {
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		return nightly
 	}
 	return normal

@@ -22,7 +22,7 @@ func Statuses() []Status { return []Status{OK, TimedOut, Violated, Unknown, Unst
 // An Operation is an election or an entry. Its instants are offsets from the start of the
 // trial; a negative one has not come.
 type Operation struct {
-	Process           uint32 // that entered, or that was elected
+	Process           uint32 // that entered or was elected
 	Cause, Begin, End time.Duration
 	Origin            Origin // of an election: what began it
 	Status            Progress

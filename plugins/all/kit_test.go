@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 )
 
 // nightly says whether the slow tests run, too.
-var nightly = os.Getenv("CONCLAVE_NIGHTLY") != ""
+var nightly = slowtest.Night()
 
 // TestConformance: every linked algorithm is held against the kit: by its own tests,
 // and at night here as well.

@@ -3,10 +3,10 @@ package all
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -24,7 +24,7 @@ const manyPartitions = 10_000
 func TestOneLeaderInATerm(t *testing.T) {
 	t.Parallel()
 	partitions := 100
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		partitions = manyPartitions
 	}
 	for name, params := range map[string]map[string]any{
@@ -58,7 +58,7 @@ func TestOneLeaderInATerm(t *testing.T) {
 // leaders in one term: the same partitions find that.
 func TestTwoLeadersInATerm(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("CONCLAVE_NIGHTLY is not set: one partition in some hundreds does it")
 	}
 	for name, params := range map[string]map[string]any{

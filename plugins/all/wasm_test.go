@@ -5,12 +5,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // TestWasm: what a browser needs to run an experiment, from its text to its tables, can be
 // built for one, and takes no NATS along.
 func TestWasm(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("builds for another system; make lint does, too")
 	}
 	t.Parallel()

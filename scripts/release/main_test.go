@@ -236,7 +236,7 @@ func TestLicences(t *testing.T) {
 // rehearsed is the version that the release is rehearsed as.
 const rehearsed = "v0.0.0-rehearsal"
 
-var nightly = os.Getenv("CONCLAVE_NIGHTLY") != ""
+var nightly = slowtest.Night()
 
 // Two clones in folders of other lengths, in other time zones, by users of other habits, make
 // the same release. At night it is a whole one, and the second compiles all of it anew.

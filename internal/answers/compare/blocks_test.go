@@ -3,11 +3,11 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -92,7 +92,7 @@ func TestMachines_Factor(t *testing.T) {
 func TestMachines_FalseAlarms(t *testing.T) {
 	t.Parallel()
 	n := 8
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		n = 500
 	}
 	for name, test := range map[string]struct {

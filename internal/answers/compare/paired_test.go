@@ -3,7 +3,6 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -146,7 +145,7 @@ func TestPair_OfOneRun(t *testing.T) {
 func TestPairs_FalseAlarms(t *testing.T) {
 	t.Parallel()
 	runs := slowtest.Times(60, 200)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		runs = 10000
 	}
 	draw := rand.New(rand.NewPCG(5, 5))

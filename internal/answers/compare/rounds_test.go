@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -114,7 +114,7 @@ func TestRounds_Unlike(t *testing.T) {
 func TestRounds_FalseAlarms(t *testing.T) {
 	t.Parallel()
 	runs := 25
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		runs = 3000
 	}
 	draw := rand.New(rand.NewPCG(5, 14))

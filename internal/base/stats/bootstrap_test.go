@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // The ends are ranks, computed from Efron's formula by another program.
@@ -299,7 +300,7 @@ func TestCoverage(t *testing.T) {
 		}, shares{.97, .95, .95}, shares{.97, .95, .95}, shares{.97, .95, .95}},
 	}
 	samples := 60
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		samples = 4000
 	}
 	for _, test := range tests {

@@ -3,9 +3,10 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // alone are values that are each a group of its own.
@@ -251,7 +252,7 @@ func TestGroupedQuantile_Covers(t *testing.T) {
 		least, naive float64 // coverage that is demanded, and that of independent values at most
 	}
 	designs, times := []design{{20, 20, .3, .9, .93, .8}, {40, 20, .8, .5, .9, .6}}, 200
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		designs, times = nil, 2000
 		for _, groups := range []int{12, 20, 40, 80} {
 			for _, rho := range []float64{0, .3, .8} {

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // remissions are the weeks of remission of 21 patients under 6-mercaptopurine (Freireich and
@@ -188,7 +189,7 @@ func TestKaplanMeier_Empirical(t *testing.T) {
 // has the table of a nightly run.
 func TestKaplanMeier_Coverage(t *testing.T) {
 	samples := 300
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		samples = 20000
 	}
 	for _, n := range []int{10, 30, 100} {
@@ -236,7 +237,7 @@ func TestKaplanMeier_Coverage(t *testing.T) {
 func TestKaplanMeierGrouped_Coverage(t *testing.T) {
 	t.Parallel()
 	samples, sizes := 60, []int{20}
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		samples, sizes = 1000, []int{6, 12, 20}
 	}
 	const at, to, each, rho = 1.0, 2.0, 10, 0.5

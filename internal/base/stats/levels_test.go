@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // TestVarianceLevels_Exact: cases worked out by hand.
@@ -117,7 +118,7 @@ func rounds(rng *rand.Rand, groups, members int, rho float64) [][]float64 {
 func TestVarianceLevels_Unbiased(t *testing.T) {
 	t.Parallel()
 	samples := 1000
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		samples = 10_000
 	}
 	rng := rand.New(rand.NewPCG(14, 5))
@@ -149,7 +150,7 @@ func TestVarianceLevels_Unbiased(t *testing.T) {
 func TestDescribeGroups_Coverage(t *testing.T) {
 	t.Parallel()
 	samples := 200
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		samples = 4000
 	}
 	rng := rand.New(rand.NewPCG(14, 6))

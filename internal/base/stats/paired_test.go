@@ -3,11 +3,12 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // Hollander and Wolfe (1973), page 29: depression of nine patients before and after a
@@ -224,7 +225,7 @@ func TestSignP_Continuity(t *testing.T) {
 // oftener than it may, for pairs that share much of their luck and for skewed ones.
 func TestPairs_Coverage(t *testing.T) {
 	runs := 400
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		runs = 20000
 	}
 	draw := rand.New(rand.NewPCG(7, 7))

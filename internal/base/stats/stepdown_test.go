@@ -3,9 +3,10 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // family makes tests of pairs, cell by cell, whose trials of one repetition are pairs of one key.
@@ -227,7 +228,7 @@ func TestStepDown_AtMostHolm(t *testing.T) {
 func TestStepDown_FalseAlarms(t *testing.T) {
 	t.Parallel()
 	families, cells, n := 25, 40, 10
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		families = 2000
 	}
 	rng := rand.New(rand.NewPCG(14, 8))

@@ -3,9 +3,10 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // strataOfSizes draws two strata that lie far apart, with shift added to the log of each b and more
@@ -143,7 +144,7 @@ func TestStratify_Estimates(t *testing.T) {
 // often intervals cover, while strata lie far apart and are unequally large on the two sides.
 func TestStratify_Promises(t *testing.T) {
 	times := 100
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		times = 4000
 	}
 	for _, sizes := range [][][2]int{{{15, 5}, {5, 15}}, {{4, 3}, {3, 4}, {2, 2}}, {{60, 20}, {20, 70}}} {

@@ -5,12 +5,12 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -69,7 +69,7 @@ func survey(t testing.TB, p *harness.Plan, graphs []Graph, o Options) []Entry {
 
 // seeds are few but in nightly runs.
 func seeds() int {
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		return 20
 	}
 	return 2

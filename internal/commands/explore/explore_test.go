@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -293,7 +294,7 @@ func TestWithin(t *testing.T) {
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	schedules := uint64(64)
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		schedules = 100_000
 	}
 	for _, a := range algo.All() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +62,7 @@ func TestExtremes(t *testing.T) {
 	slowtest.Skip(t, "explores the corners of an experiment")
 	t.Parallel()
 	some, pairs, schedules := systems[:1], 3, 2
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		some, pairs, schedules = systems, 20, 200
 	}
 	for _, a := range algo.All() {

@@ -62,7 +62,7 @@ func judged(t *testing.T, s *Study, quick bool) ([]Row, error) {
 func TestStudies(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "runs every study at a reduced length")
-	full := os.Getenv("CONCLAVE_NIGHTLY") != ""
+	full := slowtest.Night()
 	rows, undecided := 0, 0
 	for _, s := range studies(t) {
 		rowsOf, err := judged(t, s, !full)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/commands/conform"
 	"github.com/conclave-bench/conclave/internal/judgement/modelcheck"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
@@ -66,7 +67,7 @@ func TestExhaustive(t *testing.T) {
 	t.Parallel()
 	const few = 2000
 	file, states := "exhaustive.txt", 5000
-	nightly := os.Getenv("CONCLAVE_NIGHTLY") != ""
+	nightly := slowtest.Night()
 	if nightly {
 		file, states = "exhaustive-nightly.txt", 50_000
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/cli"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
@@ -93,7 +94,7 @@ func page(t *testing.T, runs map[string]string) string {
 // find is the browser, if there is one and it was asked for: to start one takes seconds.
 func find(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("CONCLAVE_BROWSER") == "" && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if os.Getenv("CONCLAVE_BROWSER") == "" && !slowtest.Night() {
 		t.Skip("starts a browser: set CONCLAVE_BROWSER=1")
 	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/csv"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -21,7 +21,7 @@ func TestOutages(t *testing.T) {
 	t.Parallel()
 	names := []string{"split-brain.yaml", "claims/unstable-leader.yaml", "faults/partition-and-heal.yaml",
 		"faults/pause.yaml", "faults/crash-rate.yaml"}
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		names = append(names, "elections.yaml", "faults/flapping.yaml")
 	}
 	for _, name := range names {

@@ -108,7 +108,7 @@ func clone(line string) string { return strings.ReplaceAll(line, "go run ./cmd/b
 func (p *place) run(c shell) {
 	p.t.Helper()
 	line := clone(c.line)
-	few, night := "", os.Getenv("CONCLAVE_NIGHTLY") != ""
+	few, night := "", slowtest.Night()
 	if c.nightly && !night {
 		return
 	}
@@ -280,14 +280,14 @@ func checkConfig(t *testing.T, name string, documented bool) {
 		t.Error("it plans no trial")
 	}
 	few := "repetitions=1" // by day: that it runs, not what it measures
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		few = fmt.Sprintf("repetitions=%d", min(e.Repetitions, 2))
 	}
 	e, err = experiment.Load(file, experiment.Overrides{Set: []string{few}})
 	must(t, err)
 	_, total := e.Estimate()
 	if e.Transport != "sim" || total > 5*time.Second || runtime.GOOS == "windows" ||
-		(documented || filepath.Dir(name) != "configs") && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+		(documented || filepath.Dir(name) != "configs") && !slowtest.Night() {
 		return
 	}
 	t.Parallel()

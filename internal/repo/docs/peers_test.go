@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // TestPeers: scripts/peers.sh runs each loop that it finds, and each does as many messages as the others.
@@ -15,7 +17,7 @@ func TestPeers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("compiles and runs five programs of others: CI sets CONCLAVE_NIGHTLY=1 for it")
 	}
 	t.Parallel()

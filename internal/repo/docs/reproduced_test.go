@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/commands/reproduce"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // TestReproduced: docs/reproduced.md is what bench reproduce prints. By day the studies
@@ -36,7 +37,7 @@ func TestReproduced(t *testing.T) {
 			}
 		}
 	}
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		if printed := p.markdown(); printed != page {
 			t.Error("docs/reproduced.md is not what bench reproduce prints: make reproduce")
 		}

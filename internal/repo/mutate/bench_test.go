@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // packages are those whose tests must notice every change of a handler.
@@ -101,7 +103,7 @@ func try(t *testing.T, b *Bench, roots []string, want map[string]Verdict) {
 
 // TestTry: what a bad test misses survives, and what it sees is noticed.
 func TestTry(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("builds a program several times: CONCLAVE_NIGHTLY=1 runs it")
 	}
 	b := newBench(t, "testdata/weak")
@@ -119,7 +121,7 @@ func TestTry(t *testing.T) {
 
 // TestKnown: the tests of a plugin notice a line that is known to be broken.
 func TestKnown(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("runs a plugin's tests three times; set CONCLAVE_NIGHTLY=1")
 	}
 	b := newBench(t, "../../../plugins/mutex/naimitrehel")
@@ -163,7 +165,7 @@ func all() []string { return slices.Concat(packages, slices.Sorted(maps.Keys(jud
 // TestPackages tries every mutant of every package, which takes up to a second
 // for each.
 func TestPackages(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("takes about an hour: make mutants runs it")
 	}
 	list := explained(t)

@@ -15,7 +15,7 @@ import (
 var named = regexp.MustCompile("`((?:pkg|internal|cmd|scripts)/[a-z/]+) ((?:Test|Fuzz)\\w+)(?:: ([^`]+))?`( \\(nightly\\))?")
 
 // byNight is how a test asks whether it is night.
-var byNight = []string{"nightly()", "times()", "CONCLAVE_NIGHTLY"}
+var byNight = []string{"nightly()", "times()", "slowtest.Night()"}
 
 // TestDocumentedTests: what the documents say is tested has its tests, and they
 // exist: a row of a table that has a column for tests names one at least.

@@ -197,11 +197,18 @@ func (e *echo) end(why string)                   { e.once.Do(func() { e.why = wh
 func (e *echo) Read(b []byte) (int, error)       { return e.out.Read(b) }
 func (e *echo) Write(b []byte) (int, error)      { return e.PipeWriter.Write(b) }
 func (e *echo) SetWriteDeadline(time.Time) error { return nil }
-func (e *echo) CloseWrite() error                { return e.PipeWriter.Close() }
-func (e *echo) Done() <-chan struct{}            { return e.done }
-func (e *echo) Obituary() string                 { <-e.done; return e.why }
-func (e *echo) Kill()                            { e.end("SIGKILL"); _ = e.PipeReader.CloseWithError(io.EOF); _ = e.out.Close() }
-func (e *echo) Close()                           { e.Kill() }
+
+// CloseWrite returns when the program has had time to end.
+func (e *echo) CloseWrite() error {
+	err := e.PipeWriter.Close()
+	time.Sleep(time.Millisecond)
+	return err
+}
+
+func (e *echo) Done() <-chan struct{} { return e.done }
+func (e *echo) Obituary() string      { <-e.done; return e.why }
+func (e *echo) Kill()                 { e.end("SIGKILL"); _ = e.PipeReader.CloseWithError(io.EOF); _ = e.out.Close() }
+func (e *echo) Close()                { e.Kill() }
 
 // proven are both ends of a connection with the certificate of a run.
 func proven(t *testing.T) (bench, worker *tls.Conn) {
@@ -269,6 +276,7 @@ func TestCarry(t *testing.T) {
 					t.Error("the program is left")
 				}
 				_ = bench.NetConn().Close()
+				time.Sleep(time.Second) // CloseWrite returns
 			})
 		})
 	}

@@ -256,6 +256,35 @@ func TestQueue_Remove(t *testing.T) {
 	}
 }
 
+// process starts a worker as a process of its own.
+func process(t *testing.T, s queue.Server, settings ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	c := exec.Command(exe)
+	c.Env = append(append(os.Environ(), asWorker+"="+s.URL), settings...)
+	must(t, c.Start())
+	t.Cleanup(sync.OnceFunc(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}))
+	return c
+}
+
+// TestWork_Sweeps: a worker removes the folders of killed ones though there is no run for it.
+func TestWork_Sweeps(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	dead := filepath.Join(temp, "conclave-work-dead")
+	must(t, os.Mkdir(dead, 0o700))
+	must(t, os.WriteFile(filepath.Join(dead, "lock"), nil, 0o600))
+	process(t, natsAt(t), "TMPDIR="+temp)
+	until(t, dead+" is gone", func() bool {
+		_, err := os.Stat(dead)
+		return err != nil
+	})
+}
+
 // TestQueue_WorkerKilled: a worker that is killed costs nothing but time, and the next one of
 // its machine removes what it has left there.
 func TestQueue_WorkerKilled(t *testing.T) {
@@ -266,16 +295,8 @@ func TestQueue_WorkerKilled(t *testing.T) {
 	must(t, err)
 	s, temp := natsAt(t), t.TempDir()
 	start := func(settings ...string) *exec.Cmd {
-		exe, err := os.Executable()
-		must(t, err)
-		c := exec.Command(exe)
-		c.Env = append(append(os.Environ(), asWorker+"="+s.URL, "TMPDIR="+temp), settings...)
-		must(t, c.Start())
-		t.Cleanup(sync.OnceFunc(func() {
-			_ = c.Process.Kill()
-			_ = c.Wait()
-		}))
-		return c
+		t.Helper()
+		return process(t, s, append(settings, "TMPDIR="+temp)...)
 	}
 	folders := func() []string {
 		left, err := filepath.Glob(filepath.Join(temp, "conclave-work-*"))

@@ -82,9 +82,9 @@ func Serve(in io.Reader, out io.Writer, cfg Config) error {
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 			select {
-			case o := <-s.orders: // that came before the end of in: the reason to refuse it is told
-				if s.machine == nil && !s.simulates.Load() && (o.Setup == nil || o.Setup.Room != nil) {
-					err = s.obey(ctx, o)
+			case o := <-s.orders: // it arrived before the input ended: the sender still gets the reason
+				if why := s.refusal(o); why != nil {
+					err = s.refuse(why)
 				}
 			default:
 			}
@@ -124,11 +124,12 @@ func (s *server) read(in receiver, done <-chan struct{}, cancel context.CancelCa
 
 // obey does what an order says, and answers. The last one of those that wait is answered at once.
 func (s *server) obey(ctx context.Context, o *order) error {
+	if why := s.refusal(o); why != nil {
+		return s.refuse(why)
+	}
 	a := &answer{}
 	var err error
 	switch {
-	case o.Setup == nil && s.machine == nil && !s.simulates.Load():
-		return s.refuse(errors.New("no runner is there: bench starts this program, as its --host says"))
 	case o.Setup != nil && o.Setup.Room != nil:
 		if a.About, err = s.open(o.Setup.Room); err != nil {
 			return s.refuse(err)
@@ -159,6 +160,17 @@ func (s *server) obey(ctx context.Context, o *order) error {
 	return err
 }
 
+// refusal is why this worker cannot take an order; nil: it can.
+func (s *server) refusal(o *order) error {
+	switch {
+	case o.Setup == nil && s.machine == nil && !s.simulates.Load():
+		return errors.New("no runner is there: bench starts this program, as its --host says")
+	case o.Setup != nil && o.Setup.Room != nil && s.cfg.Machine == nil:
+		return errors.New("this program has no machine for real nodes; use transport: sim")
+	}
+	return nil
+}
+
 // refuse ends the worker with an answer.
 func (s *server) refuse(err error) error {
 	return errors.Join(err, s.say(&answer{Failed: err.Error()}, true))
@@ -180,9 +192,6 @@ func (s *server) say(a *answer, now bool) error {
 
 // open makes the machine, and says what it and this program are.
 func (s *server) open(room *Room) (about []byte, err error) {
-	if s.cfg.Machine == nil {
-		return nil, errors.New("this program has no machine for real nodes; use transport: sim")
-	}
 	if about, err = json.Marshal(s.cfg.About()); err == nil {
 		s.machine, err = s.cfg.Machine(*room)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/conclave-bench/conclave/internal/base/proc/proctest"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/internal/worlds/host"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -184,7 +185,7 @@ func TestTrial_MembersMisdeeds(t *testing.T) {
 // TestTrial_Thousand: a thousand nodes are valid on two cores, twenty processes of fifty each,
 // and count what the simulator counts.
 func TestTrial_Thousand(t *testing.T) {
-	if os.Getenv("CONCLAVE_NIGHTLY") == "" {
+	if !slowtest.Night() {
 		t.Skip("wants a machine for itself: CONCLAVE_NIGHTLY=1 runs it")
 	}
 	const n = 1000

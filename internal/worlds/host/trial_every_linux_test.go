@@ -2,10 +2,10 @@ package host_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -16,7 +16,7 @@ import (
 
 // seeds is over how many simulated trials a trial on nodes is held against: a
 // thousand at night.
-var seeds = map[bool]uint64{true: 1000, false: 300}[os.Getenv("CONCLAVE_NIGHTLY") != ""]
+var seeds = map[bool]uint64{true: 1000, false: 300}[slowtest.Night()]
 
 // TestTrial_EveryAlgorithm: without failures, nodes send of each kind as many
 // messages as some simulated trial does: exactly as many where all simulated
@@ -27,7 +27,7 @@ func TestTrial_EveryAlgorithm(t *testing.T) {
 	t.Parallel()
 	sizes := []int{5}
 	switch {
-	case os.Getenv("CONCLAVE_NIGHTLY") != "":
+	case slowtest.Night():
 		sizes = []int{3, 5, 8}
 	case testing.Short():
 		sizes = []int{3}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/proc/proctest"
 	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/internal/worlds/host"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -206,7 +207,7 @@ func TestTrial_RecordsAreDamaged(t *testing.T) {
 func TestTrial_Strangers(t *testing.T) {
 	t.Parallel()
 	noise := 50
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		noise = 100_000
 	}
 	for _, test := range []struct {

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/conclave-bench/conclave/internal/base/proc/proctest"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/internal/worlds/host"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/bus"
@@ -293,7 +294,7 @@ func TestTrial_BusDies(t *testing.T) {
 		{"stopped", syscall.SIGSTOP, "the bus does not answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.signal == syscall.SIGSTOP && os.Getenv("CONCLAVE_NIGHTLY") == "" {
+			if c.signal == syscall.SIGSTOP && !slowtest.Night() {
 				t.Skip("takes ten seconds: CONCLAVE_NIGHTLY=1 runs it")
 			}
 			ctx, cancel := context.WithCancelCause(context.Background())

@@ -1,10 +1,10 @@
 package host_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -118,7 +118,7 @@ func TestTrial_QuietSeesTheWholeTrial(t *testing.T) {
 	p := plan(t, "election/test-numbered", 3, harness.Scenario{Plot: &harness.ColdStart{}},
 		map[string]any{"messages": int64(3)})
 	trials := 15
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		trials = 1000
 	}
 	for range trials {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/internal/worlds/host"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -164,7 +165,7 @@ func TestTrial_ReuseOnHosts(t *testing.T) {
 // and nobody waits longer or shorter.
 func TestTrial_ReuseMeasuresTheSame(t *testing.T) {
 	trials, most := 5, 1.0
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		trials, most = 1000, 0.1
 	}
 	m := newMachine(t, 5)

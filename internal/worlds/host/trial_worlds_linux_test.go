@@ -3,11 +3,11 @@ package host_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -111,7 +111,7 @@ func same(want algotest.Outcome, got outcome) error {
 func TestTrial_SequentialCountsAreExact(t *testing.T) {
 	m := newMachine(t, 16)
 	requests := 100
-	if os.Getenv("CONCLAVE_NIGHTLY") != "" {
+	if slowtest.Night() {
 		requests = 300
 	}
 	for i, n := range []int{4, 8, 16} {

@@ -26,7 +26,7 @@ const (
 
 // FindHosts finds the machines of workers that offer them, at a NATS server: those of that
 // name, or else those that the experiment names, or else all that are free and run this
-// program. Note is told of each, and of each that is left out.
+// program. Note reports each machine that takes part and each that does not.
 func FindHosts(ctx context.Context, s queue.Server, e *experiment.Experiment, names []string,
 	note func(string)) (*Hosts, error) {
 	list, err := queue.Workers(ctx, s, answerWait)

@@ -51,7 +51,7 @@ type span struct {
 	record   int // that began it; -1: it was so at the start
 
 	state  *fault.State // of faulty: what a fault put the process into
-	leader uint32       // of names: the process named
+	leader uint32       // of names: the process that is named
 	term   uint64
 	text   string // of cut and flaky: which links
 }

@@ -44,7 +44,7 @@ func SweepDirs(parent string) {
 	for _, path := range locks {
 		lock := flock.New(path, flock.SetFlag(os.O_RDWR)) // without O_CREATE
 		if ok, err := lock.TryLock(); ok && err == nil {
-			_ = removeDir(filepath.Dir(path))
+			removeDir(filepath.Dir(path))
 		}
 		_ = lock.Close()
 	}
@@ -52,15 +52,14 @@ func SweepDirs(parent string) {
 
 // removeDir removes the lock last: a process of the dead owner may still write to the folder, and
 // the next sweep must find what is left.
-func removeDir(dir string) error {
+func removeDir(dir string) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if e.Name() != dirLock {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_ = os.RemoveAll(dir)
 	}
-	return os.RemoveAll(dir)
 }

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -33,6 +35,48 @@ func TestMakeDir_SweepsWhatTheDeadLeft(t *testing.T) {
 	for path, want := range want {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: %v, want it there: %v", path, err, want)
+		}
+	}
+}
+
+// While a process still writes to the folder of its dead owner, sweeps that cannot remove all of it leave
+// the lock, by which a later one finds the rest.
+func TestSweepDirs_LeavesTheLock(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		parent := t.TempDir()
+		dir := filepath.Join(parent, "conclave-1-dead")
+		files := filepath.Join(dir, "files")
+		if err := errors.Join(os.MkdirAll(files, 0o700), os.WriteFile(filepath.Join(dir, dirLock), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		begun, done := make(chan bool), make(chan bool)
+		go func() {
+			defer close(done)
+			for i := range 5000 {
+				if i == 100 {
+					close(begun)
+				}
+				_ = os.Mkdir(files, 0o700) // it is there, or has been removed
+				_ = os.WriteFile(filepath.Join(files, strconv.Itoa(i)), nil, 0o600)
+			}
+		}()
+		<-begun
+		for writing := true; writing; {
+			select {
+			case <-done:
+				writing = false
+			default:
+				SweepDirs(parent)
+			}
+			_, lost := os.Stat(filepath.Join(dir, dirLock))
+			if left, err := os.ReadDir(dir); lost != nil && err == nil {
+				t.Fatalf("without a lock there is %v", left)
+			}
+		}
+		SweepDirs(parent)
+		if _, err := os.Stat(dir); err == nil {
+			t.Fatal("the last sweep leaves the folder")
 		}
 	}
 }
