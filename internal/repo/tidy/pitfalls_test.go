@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -362,7 +363,7 @@ func TestPitfalls(t *testing.T) {
 }
 
 // testsIn are the test functions of a folder, each with the strings in it, and what
-// it calls that is its package's own, as "name()".
+// it calls, as "name()" or "package.Name()".
 func testsIn(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
@@ -389,9 +390,7 @@ func testsIn(t *testing.T, dir string) map[string][]string {
 					}
 				}
 				if call, ok := n.(*ast.CallExpr); ok {
-					if id, ok := call.Fun.(*ast.Ident); ok {
-						rows = append(rows, id.Name+"()")
-					}
+					rows = append(rows, types.ExprString(call.Fun)+"()")
 				}
 				return true
 			})
