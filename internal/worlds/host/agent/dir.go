@@ -50,16 +50,20 @@ func SweepDirs(parent string) {
 	}
 }
 
-// removeDir removes the lock last: a process of the dead owner may still write to the folder, and
-// the next sweep must find what is left.
+// removeDir removes a folder, under another name first: a process of the dead owner may still write to it.
+// The lock goes last, so that the next sweep finds what could not be removed.
 func removeDir(dir string) {
-	entries, err := os.ReadDir(dir)
+	swept := dir + "-swept"
+	if os.Rename(dir, swept) != nil {
+		return
+	}
+	entries, err := os.ReadDir(swept)
 	for _, e := range entries {
 		if e.Name() != dirLock {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, os.RemoveAll(filepath.Join(swept, e.Name())))
 		}
 	}
 	if err == nil {
-		_ = os.RemoveAll(dir)
+		_ = os.RemoveAll(swept)
 	}
 }
