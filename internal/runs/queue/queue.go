@@ -27,6 +27,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -58,6 +59,9 @@ const (
 	// askTimeout is for one request. A server that dies may leave one unanswered; the next
 	// one goes to another server.
 	askTimeout = 2 * time.Second
+	// leastRate is how many bytes pass each second at least, however slow the network and busy
+	// the machines: a request has this much longer for what it carries.
+	leastRate = 32 << 10
 	// inMessage is how many bytes go into a message; NATS allows 1 MiB by default.
 	inMessage = 512 << 10
 	replicas  = 3
@@ -240,14 +244,24 @@ func (l *link) make(ctx context.Context, missing error, find func(context.Contex
 	return err
 }
 
+// carryTime is how long one request may take that carries that many bytes.
+func carryTime(bytes uint64) time.Duration {
+	return askTimeout + time.Duration(bytes)*time.Second/leastRate
+}
+
 // patienceMute is how long there may be no answer before the user is told.
 const patienceMute = 5 * time.Second
 
 // patiently asks until there is an answer: a server may die, and another one take its place.
 // An answer that is an error is one.
 func (l *link) patiently(ctx context.Context, ask func(context.Context) error) error {
+	return l.carry(ctx, 0, ask)
+}
+
+// carry is patiently, for a request whose answer or message has that many bytes.
+func (l *link) carry(ctx context.Context, bytes uint64, ask func(context.Context) error) error {
 	for tell := time.Now().Add(patienceMute); ; {
-		once, cancel := context.WithTimeout(ctx, askTimeout)
+		once, cancel := context.WithTimeout(ctx, carryTime(bytes))
 		err := ask(once)
 		cancel()
 		if err == nil || ctx.Err() != nil || !transient(err) {
@@ -286,7 +300,7 @@ func transient(err error) bool {
 		return api.Code >= 500
 	}
 	return !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && (errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrReconnectBufExceeded) ||
 		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrConnectionReconnecting))
 }
@@ -342,27 +356,22 @@ func fileOf(run string, repetition int, what string) string {
 // put stores a file, compressed, and returns its digest.
 func (l *link) put(ctx context.Context, name string, data []byte) (string, error) {
 	packed := pack(data)
-	return digest(packed), l.patiently(ctx, func(ctx context.Context) error {
+	return digest(packed), l.carry(ctx, uint64(len(packed)), func(ctx context.Context) error {
 		_, err := l.files.PutBytes(ctx, name, packed)
 		return err
 	})
 }
 
-// getTimeout is for a file: there may be no bucket any more.
+// getTimeout is how long a file is asked for, beside what its bytes take: there may be no bucket
+// any more.
 const getTimeout = 5 * time.Second
 
 // get fetches the file that has that digest.
 func (l *link) get(ctx context.Context, name, want string) (data []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTimeout)
-	defer cancel()
-	err = l.patiently(ctx, func(ctx context.Context) error {
-		file, err := l.files.Get(ctx, name)
-		if err != nil {
-			return err
-		}
-		data, err = io.ReadAll(io.LimitReader(file, mostPacked))
-		return errors.Join(err, file.Close())
-	})
+	size, err := l.sizeOf(ctx, name)
+	if err == nil {
+		data, err = l.read(ctx, name, size)
+	}
 	if errors.Is(err, jetstream.ErrDigestMismatch) || err == nil && digest(data) != want {
 		return nil, unusable{fmt.Errorf("its file %s is not what the worker has sent", name)}
 	}
@@ -370,6 +379,35 @@ func (l *link) get(ctx context.Context, name, want string) (data []byte, err err
 		return nil, fmt.Errorf("fetch %s: %w", name, err)
 	}
 	return unpack(data, mostUnpacked)
+}
+
+// sizeOf is how many bytes a file has.
+func (l *link) sizeOf(ctx context.Context, name string) (size uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTimeout)
+	defer cancel()
+	err = l.patiently(ctx, func(ctx context.Context) error {
+		info, err := l.files.GetInfo(ctx, name)
+		if err == nil {
+			size = info.Size
+		}
+		return err
+	})
+	return min(size, mostPacked), err
+}
+
+// read fetches a file of that many bytes.
+func (l *link) read(ctx context.Context, name string, size uint64) (data []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTimeout+carryTime(size))
+	defer cancel()
+	err = l.carry(ctx, size, func(ctx context.Context) error {
+		file, err := l.files.Get(ctx, name)
+		if err != nil {
+			return err
+		}
+		data, err = io.ReadAll(io.LimitReader(file, mostPacked))
+		return errors.Join(err, file.Close())
+	})
+	return data, err
 }
 
 // drop removes a file. One that stays ages out.

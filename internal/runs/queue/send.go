@@ -342,7 +342,7 @@ func (q *Sender) without(ctx context.Context, m jetstream.Msg, err error) error 
 		return q.named(ctx, m.Subject(), bad.Error())
 	case errors.Is(err, jetstream.ErrObjectNotFound):
 		return m.Ack()
-	case errors.Is(err, context.DeadlineExceeded):
+	case transient(err):
 		q.got = nil // the others have the same fate
 		return nil
 	}
