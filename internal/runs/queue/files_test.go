@@ -70,7 +70,7 @@ func (s *slowFiles) next() time.Duration {
 // down. A request that takes longer is repeated, and what never comes ends no run.
 func TestFiles_Slow(t *testing.T) {
 	t.Parallel()
-	data := make([]byte, 3<<20)
+	data := make([]byte, 512<<10)
 	for i := range data {
 		data[i] = byte(rand.Uint32()) //nolint:gosec // bytes that do not compress
 	}
@@ -80,7 +80,7 @@ func TestFiles_Slow(t *testing.T) {
 		comes bool
 	}{
 		{[]time.Duration{0}, 1, true},
-		{[]time.Duration{time.Minute}, 1, true},
+		{[]time.Duration{15 * time.Second}, 1, true},
 		{[]time.Duration{time.Hour, time.Second}, 2, true},
 		{[]time.Duration{time.Hour}, 2, false},
 	} {

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // TestTrial_ReuseIsFresh: whatever a trial leaves behind, the next one in the same processes sees
@@ -64,16 +66,30 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 	fresh := testimony(run(t, m, probe, whole))
 	for _, c := range cases {
 		c.before.InModel = false
-		before := run(t, m, c.before)
+		both := &second{t: t, runsTrials: m, before: c.before}
 		probe.Reuse = true
-		o := run(t, m, probe, whole)
+		o := run(t, both, probe, whole)
 		if got := testimony(o); !slices.Equal(got, fresh) {
 			t.Errorf("after %s:\n%s\nin new processes:\n%s", c.name, strings.Join(got, "\n"), strings.Join(fresh, "\n"))
 		}
-		if kept := common(before, o); kept != c.kept {
+		if kept := common(both.first, o); kept != c.kept {
 			t.Errorf("after %s: %d processes are used again, want %d", c.name, kept, c.kept)
 		}
 	}
+}
+
+// A second trial is run right after another one. Both are run again if the machine spoils it: whose
+// process was late is not used again.
+type second struct {
+	t *testing.T
+	runsTrials
+	before harness.Plan
+	first  outcome
+}
+
+func (s *second) Run(ctx context.Context, p *harness.Setup, sink trace.Sink) (harness.End, harness.Quality, error) {
+	s.first = run(s.t, s.runsTrials, s.before)
+	return s.runsTrials.Run(ctx, p, sink)
 }
 
 // testimony is what all witnesses have seen, but for what no two trials have in common.
