@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -71,7 +72,10 @@ func init() {
 // both worlds.
 func TestDeclared(t *testing.T) {
 	t.Parallel()
-	type declared struct{ name, blocks string }
+	type declared struct {
+		name, blocks string
+		sim          bool // in simulation alone where tests are to be quick
+	}
 	var all []declared
 	for _, k := range harness.Scenarios() {
 		name, of := "scenario "+k.Name, "problem: election, algorithms: [bully], "
@@ -81,12 +85,12 @@ func TestDeclared(t *testing.T) {
 		if k.Example == "" {
 			t.Errorf("%s: no example", name)
 		}
-		all = append(all, declared{name, of + k.Example})
+		all = append(all, declared{name: name, blocks: of + k.Example})
 	}
 	for t := range trace.Types() {
 		if !slices.Contains(seldom, t) {
 			all = append(all, declared{"upon " + t.String(), "problem: election, algorithms: [bully], scenario: {kind: " +
-				"test-upon, type: " + t.String() + "}, network: {duplication: 0.5}"})
+				"test-upon, type: " + t.String() + "}, network: {duplication: 0.5}", true})
 		}
 	}
 	for _, k := range harness.Detectors() {
@@ -94,16 +98,16 @@ func TestDeclared(t *testing.T) {
 		if k.Class == algo.NoDetector { // nobody would notice
 			scenario = "cold-start"
 		}
-		all = append(all, declared{"detector " + k.Name, "problem: election, algorithms: [bully], scenario: {kind: " +
+		all = append(all, declared{name: "detector " + k.Name, blocks: "problem: election, algorithms: [bully], scenario: {kind: " +
 			scenario + "}, detector: {kind: " + k.Name + "}"})
 	}
 	for _, d := range link.Distributions() {
-		all = append(all, declared{"distribution " + d.Name, "problem: election, algorithms: [bully], " +
+		all = append(all, declared{name: "distribution " + d.Name, blocks: "problem: election, algorithms: [bully], " +
 			"scenario: {kind: cold-start}, network: {latency: {distribution: " + d.Name + ", " + d.Example + "}}"})
 	}
 	for _, d := range all {
 		for _, world := range []string{"sim", "nats"} {
-			if world == "nats" && (testing.Short() || runtime.GOOS == "windows") {
+			if world == "nats" && (testing.Short() || runtime.GOOS == "windows" || d.sim && !slowtest.Asked()) {
 				continue // it starts processes
 			}
 			t.Run(d.name+", "+world, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// asked says whether CONCLAVE_SLOW is set, as CI does, or CONCLAVE_NIGHTLY.
-func asked() bool { return os.Getenv("CONCLAVE_SLOW") != "" || Night() }
+// Asked says whether CONCLAVE_SLOW is set, as CI does, or CONCLAVE_NIGHTLY.
+func Asked() bool { return os.Getenv("CONCLAVE_SLOW") != "" || Night() }
 
 // Night says whether CONCLAVE_NIGHTLY is set: a test then takes as long as it must.
 func Night() bool { return os.Getenv("CONCLAVE_NIGHTLY") != "" }
@@ -16,14 +16,14 @@ func Night() bool { return os.Getenv("CONCLAVE_NIGHTLY") != "" }
 // Skip skips t unless slow tests are asked for. What says what takes long.
 func Skip(t testing.TB, what string) {
 	t.Helper()
-	if !asked() {
+	if !Asked() {
 		t.Skip(what + ": CONCLAVE_SLOW=1 runs it")
 	}
 }
 
 // Times is how often a test repeats what it does: few times, or often if slow tests are asked for.
 func Times(few, often int) int {
-	if asked() {
+	if Asked() {
 		return often
 	}
 	return few

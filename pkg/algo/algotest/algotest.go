@@ -7,11 +7,22 @@
 package algotest
 
 import (
+	"os"
+	"runtime/debug"
+
 	"github.com/conclave-bench/conclave/internal/commands/conform"
 	"github.com/conclave-bench/conclave/internal/judgement/modelcheck"
 	"github.com/conclave-bench/conclave/internal/judgement/trial"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
+
+// The heap of a test is small, and nearly all of it is garbage: to collect it a quarter as often saves a
+// third of the processor time. GOGC in the environment decides otherwise.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
 
 // A Rule is one thing that every algorithm must satisfy.
 type Rule = conform.Rule
