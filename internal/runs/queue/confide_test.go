@@ -58,6 +58,9 @@ func TestAsk(t *testing.T) {
 		if times++; times > 1 {
 			a, err = sealed("a secret of the run", o.Key)
 		}
+		if o.Inbox != "_INBOX.why" {
+			t.Errorf("the reason is to go to %q", o.Inbox)
+		}
 		if err != nil {
 			t.Error(err)
 		}
@@ -76,11 +79,11 @@ func TestAsk(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask[string](t.Context(), nc, "secret", "", 0); fmt.Sprint(err) != "busy" {
+	if _, err := ask[string](t.Context(), nc, "secret", "_INBOX.why", 0); fmt.Sprint(err) != "busy" {
 		t.Errorf("while it is busy: %v", err)
 	}
 	times = 0
-	got, err := ask[string](t.Context(), connect(), "secret", "", time.Minute)
+	got, err := ask[string](t.Context(), connect(), "secret", "_INBOX.why", time.Minute)
 	if err != nil || got != "a secret of the run" || len(seen) != 3 {
 		t.Fatalf("%q, %v, after %d answers", got, err, len(seen))
 	}
@@ -91,13 +94,31 @@ func TestAsk(t *testing.T) {
 	if plain, err := stranger.Open(seen[2].Sealed, seen[2].Key); err == nil || bytes.Contains(seen[2].Sealed, []byte("secret")) {
 		t.Errorf("a stranger reads %q", plain)
 	}
-	for subject, want := range map[string]string{"refused": "no", "damaged": "the answer cannot be read: "} {
+	for subject, want := range map[string]string{"refused": "no", "damaged": "the answer cannot be read: nkeys: "} {
 		if _, err := ask[string](t.Context(), nc, subject, "", time.Minute); !strings.HasPrefix(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", subject, err)
 		}
 	}
 	if _, err := ask[string](t.Context(), nc, "nobody", "", 0); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("nobody: %v", err)
+	}
+}
+
+// TestSealed: what cannot be sealed gives an error, and nothing that looks like an answer.
+func TestSealed(t *testing.T) {
+	t.Parallel()
+	reader, err := nkeys.CreateCurveKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := reader.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, v := range map[string]any{"": "for nobody", "UNKEY": "for another kind of key", key: make(chan int)} {
+		if a, err := sealed(v, to); err == nil || a.Key != "" || a.Sealed != nil {
+			t.Errorf("%v: %+v, %v", v, a, err)
+		}
 	}
 }
 
