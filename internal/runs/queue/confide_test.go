@@ -70,7 +70,8 @@ func TestAsk(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nc.Subscribe("refused", func(m *nats.Msg) { _ = m.Respond([]byte(`{"error": "no"}`)) }); err != nil {
+	refusals := 0
+	if _, err := nc.Subscribe("refused", func(m *nats.Msg) { refusals++; _ = m.Respond([]byte(`{"error": "no"}`)) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := nc.Subscribe("damaged", func(m *nats.Msg) { _ = m.Respond([]byte(`{"sealed": "eHh4"}`)) }); err != nil {
@@ -99,8 +100,27 @@ func TestAsk(t *testing.T) {
 			t.Errorf("%s: %v", subject, err)
 		}
 	}
+	if refusals != 1 {
+		t.Errorf("after a refusal it is asked %d times", refusals)
+	}
 	if _, err := ask[string](t.Context(), nc, "nobody", "", 0); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("nobody: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), askAgain/2)
+	defer cancel()
+	if _, err := ask[string](ctx, nc, "nobody", "", time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("nobody, for a short time: %v", err)
+	}
+	late := make(chan error, 1)
+	time.AfterFunc(askAgain/2, func() {
+		_, err := nc.Subscribe("late", func(m *nats.Msg) { _ = m.Respond([]byte(`{"error": "here I am"}`)) })
+		late <- errors.Join(err, nc.Flush())
+	})
+	if _, err := ask[string](t.Context(), nc, "late", "", time.Minute); fmt.Sprint(err) != "here I am" {
+		t.Errorf("an answer that comes late is not heard: %v", err)
+	}
+	if err := <-late; err != nil {
+		t.Error(err)
 	}
 }
 
