@@ -33,7 +33,7 @@ VARIES = [
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "HASH"),
     (re.compile(r"(conclave|v0\.0\.0-|\(devel\))[^\s\"]*(\+dirty)?"), "BUILD"),
     (re.compile(r" with uncommitted changes"), ""),
-    (re.compile(r"\b[\d.]+k? per second"), "RATE per second"),
+    (re.compile(r"\b[\d.]+k? per\s+second"), "RATE per second"),
     (re.compile(r"about \d+(\.\d+)? ?(ms|s|min|h)\w*"), "about TIME"),
 ]
 
