@@ -59,8 +59,7 @@ const (
 	// askTimeout is for one request. A server that dies may leave one unanswered; the next
 	// one goes to another server.
 	askTimeout = 2 * time.Second
-	// leastRate is how many bytes pass each second at least, however slow the network and busy
-	// the machines: a request has this much longer for what it carries.
+	// leastRate is the slowest transfer that a request waits for, in bytes per second.
 	leastRate = 32 << 10
 	// inMessage is how many bytes go into a message; NATS allows 1 MiB by default.
 	inMessage = 512 << 10
@@ -244,7 +243,7 @@ func (l *link) make(ctx context.Context, missing error, find func(context.Contex
 	return err
 }
 
-// carryTime is how long one request may take that carries that many bytes.
+// carryTime is how long one request that carries that many bytes may take.
 func carryTime(bytes uint64) time.Duration {
 	return askTimeout + time.Duration(bytes)*time.Second/leastRate
 }
@@ -363,8 +362,8 @@ func (l *link) put(ctx context.Context, name string, data []byte) (string, error
 	})
 }
 
-// getTimeout is how long a file is asked for, beside what its bytes take: there may be no bucket
-// any more.
+// getTimeout is how long the search for a file may take, without the time of its bytes: the bucket
+// may be gone.
 const getTimeout = 5 * time.Second
 
 // get fetches the file that has that digest.
@@ -382,7 +381,7 @@ func (l *link) get(ctx context.Context, name, want string) (data []byte, err err
 	return unpack(data, mostUnpacked)
 }
 
-// sizeOf is how many bytes a file has.
+// sizeOf is the size of a file in bytes.
 func (l *link) sizeOf(ctx context.Context, name string) (size uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, getTimeout)
 	defer cancel()
@@ -396,7 +395,7 @@ func (l *link) sizeOf(ctx context.Context, name string) (size uint64, err error)
 	return min(size, mostPacked), err
 }
 
-// read fetches a file of that many bytes.
+// read fetches a file of the given size in bytes.
 func (l *link) read(ctx context.Context, name string, size uint64) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, getTimeout+carryTime(size))
 	defer cancel()

@@ -16,8 +16,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
-// The heap of a test is small, and nearly all of it is garbage: to collect it a quarter as often saves a
-// third of the processor time. GOGC in the environment decides otherwise.
+// The heap of a test is small, and nearly all of it is garbage. Collecting it a quarter as often saves a
+// third of the processor time. GOGC in the environment overrides this.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
