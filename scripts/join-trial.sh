@@ -43,7 +43,7 @@ bench run spread.yaml --transport sim --out simulated --quiet >/dev/null
 cmp spread/spread/latest/messages.csv simulated/spread/latest/messages.csv
 echo "join: messages and bytes are those of the simulation"
 
-# Long enough that no trial is over before its host fails.
+# Enough requests that no trial ends before its host fails.
 sed -e 's/^name:.*/name: fire/' -e 's/repetitions: 2/repetitions: 1/' -e 's/, ricart-agrawala//' \
 	-e 's/^scenario:.*/scenario: {kind: closed, requests: 600, think: 10ms, hold: 1ms}/' spread.yaml >fire.yaml
 bench run fire.yaml --hosts "$url" --nats-ca ca.pem --out fire --progress none --quiet >fire.txt 2>&1 &

@@ -74,7 +74,7 @@ func TestDeclared(t *testing.T) {
 	t.Parallel()
 	type declared struct {
 		name, blocks string
-		sim          bool // in simulation alone where tests are to be quick
+		slow         bool // on real nodes only if slow tests are asked for
 	}
 	var all []declared
 	for _, k := range harness.Scenarios() {
@@ -107,7 +107,7 @@ func TestDeclared(t *testing.T) {
 	}
 	for _, d := range all {
 		for _, world := range []string{"sim", "nats"} {
-			if world == "nats" && (testing.Short() || runtime.GOOS == "windows" || d.sim && !slowtest.Asked()) {
+			if world == "nats" && (testing.Short() || runtime.GOOS == "windows" || d.slow && !slowtest.Asked()) {
 				continue // it starts processes
 			}
 			t.Run(d.name+", "+world, func(t *testing.T) {

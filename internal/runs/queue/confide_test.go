@@ -59,7 +59,7 @@ func TestAsk(t *testing.T) {
 			a, err = sealed("a secret of the run", o.Key)
 		}
 		if o.Inbox != "_INBOX.why" {
-			t.Errorf("the reason is to go to %q", o.Inbox)
+			t.Errorf("the reason is sent to %q", o.Inbox)
 		}
 		if err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	if refusals != 1 {
-		t.Errorf("after a refusal it is asked %d times", refusals)
+		t.Errorf("a question that is refused is asked %d times", refusals)
 	}
 	if _, err := ask[string](t.Context(), nc, "nobody", "", 0); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("nobody: %v", err)
@@ -117,14 +117,14 @@ func TestAsk(t *testing.T) {
 		late <- errors.Join(err, nc.Flush())
 	})
 	if _, err := ask[string](t.Context(), nc, "late", "", time.Minute); fmt.Sprint(err) != "here I am" {
-		t.Errorf("an answer that comes late is not heard: %v", err)
+		t.Errorf("a listener that starts late does not answer: %v", err)
 	}
 	if err := <-late; err != nil {
 		t.Error(err)
 	}
 }
 
-// TestSealed: what cannot be sealed gives an error, and nothing that looks like an answer.
+// TestSealed: a value that cannot be sealed gives an error and an empty answer.
 func TestSealed(t *testing.T) {
 	t.Parallel()
 	reader, err := nkeys.CreateCurveKeys()

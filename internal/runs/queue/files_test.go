@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A slowFile is one whose bytes take that long, unless a request ends before.
+// A slowFile delivers its bytes after a delay, unless the request ends first.
 type slowFile struct {
 	jetstream.ObjectResult
 	ctx   context.Context
@@ -24,8 +24,7 @@ type slowFile struct {
 func (f *slowFile) Read(b []byte) (int, error) {
 	select {
 	case <-f.ctx.Done():
-		// A deadline of the pipe that the library reads from, which may come before the
-		// context's own.
+		// The library reads from a pipe, whose deadline may expire just before the context.
 		return 0, os.ErrDeadlineExceeded
 	case <-time.After(f.takes):
 		f.takes = 0
@@ -35,7 +34,7 @@ func (f *slowFile) Read(b []byte) (int, error) {
 
 func (f *slowFile) Close() error { return nil }
 
-// slowFiles hold one file, which takes that long, the first time and later.
+// slowFiles is a store with one file. Request k takes takes[k]; later ones take as long as the last.
 type slowFiles struct {
 	jetstream.ObjectStore
 	takes []time.Duration
@@ -66,13 +65,13 @@ func (s *slowFiles) next() time.Duration {
 	return s.takes[min(s.asked, len(s.takes))-1]
 }
 
-// TestFiles_Slow: a file has the time that its size takes on a slow network, on its way up and
-// down. A request that takes longer is repeated, and what never comes ends no run.
+// TestFiles_Slow: the time limit of a transfer, in either direction, grows with the size of the file. A
+// transfer that exceeds it is repeated, and a file that never arrives does not end the run.
 func TestFiles_Slow(t *testing.T) {
 	t.Parallel()
 	data := make([]byte, 512<<10)
 	for i := range data {
-		data[i] = byte(rand.Uint32()) //nolint:gosec // bytes that do not compress
+		data[i] = byte(rand.Uint32()) // which does not compress
 	}
 	for _, c := range []struct {
 		takes []time.Duration

@@ -243,7 +243,7 @@ func (l *link) make(ctx context.Context, missing error, find func(context.Contex
 	return err
 }
 
-// carryTime is how long one request that carries that many bytes may take.
+// carryTime is the time limit of one request that carries that many bytes.
 func carryTime(bytes uint64) time.Duration {
 	return askTimeout + time.Duration(bytes)*time.Second/leastRate
 }
@@ -257,7 +257,7 @@ func (l *link) patiently(ctx context.Context, ask func(context.Context) error) e
 	return l.carry(ctx, 0, ask)
 }
 
-// carry is patiently, for a request whose answer or message has that many bytes.
+// carry does what patiently does, for a request that carries that many bytes.
 func (l *link) carry(ctx context.Context, bytes uint64, ask func(context.Context) error) error {
 	for tell := time.Now().Add(patienceMute); ; {
 		once, cancel := context.WithTimeout(ctx, carryTime(bytes))
@@ -362,15 +362,33 @@ func (l *link) put(ctx context.Context, name string, data []byte) (string, error
 	})
 }
 
-// getTimeout is how long the search for a file may take, without the time of its bytes: the bucket
-// may be gone.
+// getTimeout limits the search for a file, whose bucket may be gone, and what its transfer may take
+// beyond carryTime.
 const getTimeout = 5 * time.Second
 
 // get fetches the file that has that digest.
 func (l *link) get(ctx context.Context, name, want string) (data []byte, err error) {
-	size, err := l.sizeOf(ctx, name)
+	var size uint64
+	found, stop := context.WithTimeout(ctx, getTimeout)
+	defer stop()
+	err = l.patiently(found, func(ctx context.Context) error {
+		info, err := l.files.GetInfo(ctx, name)
+		if err == nil {
+			size = min(info.Size, mostPacked)
+		}
+		return err
+	})
 	if err == nil {
-		data, err = l.read(ctx, name, size)
+		ctx, stop := context.WithTimeout(ctx, getTimeout+carryTime(size))
+		defer stop()
+		err = l.carry(ctx, size, func(ctx context.Context) error {
+			file, err := l.files.Get(ctx, name)
+			if err != nil {
+				return err
+			}
+			data, err = io.ReadAll(io.LimitReader(file, mostPacked))
+			return errors.Join(err, file.Close())
+		})
 	}
 	if errors.Is(err, jetstream.ErrDigestMismatch) || err == nil && digest(data) != want {
 		return nil, unusable{fmt.Errorf("its file %s is not what the worker has sent", name)}
@@ -379,35 +397,6 @@ func (l *link) get(ctx context.Context, name, want string) (data []byte, err err
 		return nil, fmt.Errorf("fetch %s: %w", name, err)
 	}
 	return unpack(data, mostUnpacked)
-}
-
-// sizeOf is the size of a file in bytes.
-func (l *link) sizeOf(ctx context.Context, name string) (size uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTimeout)
-	defer cancel()
-	err = l.patiently(ctx, func(ctx context.Context) error {
-		info, err := l.files.GetInfo(ctx, name)
-		if err == nil {
-			size = info.Size
-		}
-		return err
-	})
-	return min(size, mostPacked), err
-}
-
-// read fetches a file of the given size in bytes.
-func (l *link) read(ctx context.Context, name string, size uint64) (data []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTimeout+carryTime(size))
-	defer cancel()
-	err = l.carry(ctx, size, func(ctx context.Context) error {
-		file, err := l.files.Get(ctx, name)
-		if err != nil {
-			return err
-		}
-		data, err = io.ReadAll(io.LimitReader(file, mostPacked))
-		return errors.Join(err, file.Close())
-	})
-	return data, err
 }
 
 // drop removes a file. One that stays ages out.

@@ -21,8 +21,8 @@ var seeds = map[bool]uint64{true: 1000, false: 300}[slowtest.Night()]
 // TestTrial_EveryAlgorithm: without failures, nodes send of each kind as many
 // messages as some simulated trial does: exactly as many where all simulated
 // trials agree, with latencies that vary by half. Every process begins, or
-// requests, so that nothing else is left to chance. Every third algorithm stands for all where tests
-// are to be quick; at night there are three and eight processes as well.
+// requests, so that nothing else is left to chance. By default every third algorithm runs, with
+// CONCLAVE_SLOW all of them, and at night with three and eight processes as well.
 func TestTrial_EveryAlgorithm(t *testing.T) {
 	t.Parallel()
 	sizes := []int{5}

@@ -78,8 +78,8 @@ func TestTrial_ReuseIsFresh(t *testing.T) {
 	}
 }
 
-// A second trial is run right after another one. Both are run again if the machine spoils it: whose
-// process was late is not used again.
+// A second trial runs right after another one. If the machine spoils it, both run again, because a
+// process that was late is not reused.
 type second struct {
 	t *testing.T
 	runsTrials
