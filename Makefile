@@ -58,9 +58,9 @@ refresh: ## take the new counts for the reference; say why in CHANGELOG.md
 	scripts/reference.sh refresh
 	scripts/atlas.sh refresh
 
-reproduce: ## published statements against measurement, in full, into docs/reproduced.md
+reproduce: ## published statements against measurement, in full, into docs/evidence/reproduced.md
 	$(GO) run ./cmd/bench reproduce --markdown --out "$$(mktemp -d)" > docs/reproduced.new
-	mv docs/reproduced.new docs/reproduced.md
+	mv docs/reproduced.new docs/evidence/reproduced.md
 
 vulncheck: ## known vulnerabilities that our code can reach
 	sh scripts/vulncheck.sh

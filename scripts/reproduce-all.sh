@@ -10,20 +10,20 @@ cd "$(dirname "$0")/.."
 begun=$(date +%s)
 step() { printf '== %s (%ss)\n' "$1" "$(($(date +%s) - begun))"; }
 
-step "docs/algorithms.md: counts, errata, figures"
+step "docs/reference/algorithms.md: counts, errata, figures"
 go run ./scripts/algorithms
 step "results/reference: a run of every algorithm"
 scripts/reference.sh refresh
 scripts/atlas.sh refresh
-step "docs/reproduced.md: published statements"
+step "docs/evidence/reproduced.md: published statements"
 make -s reproduce
 if [ "${1:-}" != sim ]; then
-	step "docs/worlds.md: simulation against sockets"
+	step "docs/explanation/worlds.md: simulation against sockets"
 	new=$(mktemp)
-	sed '/^<!-- measured -->$/q' docs/worlds.md >"$new"
+	sed '/^<!-- measured -->$/q' docs/explanation/worlds.md >"$new"
 	echo >>"$new"
 	scripts/worlds.sh >>"$new"
-	mv "$new" docs/worlds.md
+	mv "$new" docs/explanation/worlds.md
 	step "docs/images: screenshots of a report"
 	go run ./scripts/screenshots
 fi

@@ -75,7 +75,7 @@ for table in trials operations messages summary; do
 done
 echo "slurm: three shards, merged, are the run in one piece"
 
-# Trials over three hosts, as docs/many-machines.md says.
+# Trials over three hosts, as docs/how-to/clusters.md says.
 {
 	echo hosts:
 	for name in host1 host2 host3; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # How well simulation predicts real processes where handling costs nothing, and where it costs what
 # "bench calibrate" finds on this machine: the medians of configs/worlds, side by side.
-# Prints Markdown, which docs/twin.md holds; takes two minutes. With two arguments, the file of a
+# Prints Markdown, which docs/explanation/twin.md holds; takes two minutes. With two arguments, the file of a
 # calibration and a folder, as absolute paths, it takes those in place of new ones.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The same experiments in simulation and on real processes, side by side: what the
 # simulator predicts, what was measured, and the error of the prediction per cell.
-# Prints Markdown, which docs/worlds.md holds; takes two minutes of an idle machine.
+# Prints Markdown, which docs/explanation/worlds.md holds; takes two minutes of an idle machine.
 set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
@@ -13,7 +13,7 @@ for name in elections mutexes; do
 	done
 	metrics=election_ms,downtime_ms,messages_per_election
 	[ $name = mutexes ] && metrics=waiting_ms,throughput_per_s,messages_per_entry
-	echo "## configs/worlds/$name.yaml"
+	echo "## \`configs/worlds/$name.yaml\`"
 	echo
 	"$out/bench" compare "$out/sim/worlds-$name" "$out/nats/worlds-$name" --ignore transport --no-fail \
 		--metrics $metrics --format markdown | sed -n '/<details>/,$p' | sed -e '/details>/d; /^base: /d; /^new: /d; /the experiments differ: transport/d; s/^- new: /- /' \

@@ -5,7 +5,8 @@
 // single goroutine, and answers through an [Env]. What it reads from the Env
 // does not change during the event; what it asks of the Env happens after the
 // event's method has returned, in the order it was asked. So a method never
-// blocks, is never re-entered, and means the same thing in both worlds.
+// blocks, is never re-entered, and means the same thing in simulation and on
+// real processes.
 package algo
 
 import (
@@ -37,7 +38,7 @@ type Timer string
 type Config struct {
 	ID    ID
 	Peers []ID // every process, self included, ascending; shared, never modified
-	// Neighbors is whom it may send to, in the topology's order: Peers itself if
+	// Neighbors are the processes that it may send to, in the topology's order: Peers itself if
 	// complete; the others that it has a link to, ascending, if it needs Connected or Weighted.
 	Neighbors   []ID
 	Weights     []Weight // of the links to Neighbors, in their order, if it needs Weighted
@@ -50,8 +51,8 @@ type Config struct {
 	Params      Params
 }
 
-// An Env is a process's only door to the world, valid during one event. Do not
-// keep it.
+// An Env is all that a process can reach of its surroundings, valid during one
+// event. Do not keep it.
 type Env interface {
 	// Now is the local clock: time since the run began.
 	Now() time.Duration
@@ -70,12 +71,12 @@ type Env interface {
 	Session() Session
 	// Granted reports that this process may enter the critical section. Mutexes only.
 	Granted()
-	// Elected reports whom this process now takes for the leader; None if it
-	// stops trusting one, which it also reports when it begins or joins an
-	// election. Term orders leaderships; 0 if the algorithm has no such notion.
-	// With None, Term is the one in which this process stands as a candidate from now
-	// on; 0 if it stands in none. A process that leads a term has stood in it, where
-	// Promises.Leadership is PerTerm. Electors only.
+	// Elected reports the process that this one now follows; None if it stops
+	// trusting one, which it also reports when it begins or joins an election. Term
+	// orders leaderships; 0 if the algorithm has no such notion. With None, Term is
+	// the one in which this process stands as a candidate from now on; 0 if it stands
+	// in none. A process that leads a term has stood in it, where Promises.Leadership
+	// is PerTerm. Electors only.
 	Elected(leader ID, term uint64)
 	// Save keeps v across a crash; the last one is handed back in Config.Saved.
 	// V is one of the Spec's messages or its Saves. What an event saves is one write: of

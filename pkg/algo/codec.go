@@ -18,8 +18,8 @@ const CodecVersion = 1
 // variable-length numbers (signed ones zigzag), strings and slices behind their
 // length. It holds no field names and no types: both ends have the Spec.
 //
-// A kind is told by its Go type, but for Raw, which is told by its name and whose body
-// is encoded as it is.
+// The Go type of a message determines its kind; the kind of a Raw is its name, and its
+// body is encoded as it is.
 //
 // A Codec does not change after NewCodec and may be shared.
 //
@@ -40,10 +40,10 @@ type kind struct {
 	plain bool // holds no pointer: a copy of the value shares nothing
 }
 
-// Raw is a message of the kind Name whose body nobody but the algorithm reads: for
-// algorithms that are not written in Go, or whose messages are encoded already. A Spec
-// declares such a kind as Raw{Name: "REQUEST"}, beside messages of Go types if it likes.
-// The body is a string because a message, once sent, does not change.
+// Raw is a message of the kind Name whose body only the algorithm reads: for algorithms
+// that are not written in Go, or whose messages are encoded already. A Spec declares
+// such a kind as Raw{Name: "REQUEST"}, beside messages of Go types if it likes. The body
+// is a string because a message, once sent, does not change.
 type Raw struct{ Name, Body string }
 
 // Kind is r.Name.
@@ -119,8 +119,8 @@ func (c *Codec) refuse(name string, t reflect.Type) error {
 		case k.name == name:
 			return fmt.Errorf("message %v: kind %q is taken", t, name)
 		case k.typ == t && t != rawType:
-			return fmt.Errorf("message %v: it is of kind %q and of kind %q, but a Go type tells one kind; "+
-				"give each kind a type of its own, or declare both as algo.Raw", t, k.name, name)
+			return fmt.Errorf("message %v: it is of kind %q and of kind %q, but a Go type stands for one "+
+				"kind; give each kind a type of its own, or declare both as algo.Raw", t, k.name, name)
 		}
 	}
 	return nil

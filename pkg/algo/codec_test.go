@@ -512,7 +512,7 @@ func TestNewCodec_Refuses(t *testing.T) {
 		"odd name":      {[]Message{Raw{Name: "a,b"}}, `kind "a,b": want 1 to 64 letters`},
 		"raw twice":     {[]Message{Raw{Name: "M"}, Raw{Name: "M"}}, `kind "M" is taken`},
 		"one type": {[]Message{anyKind{"A"}, anyKind{"B"}},
-			`algo.anyKind: it is of kind "A" and of kind "B", but a Go type tells one kind`},
+			`algo.anyKind: it is of kind "A" and of kind "B", but a Go type stands for one kind`},
 		"pointer field":   {[]Message{withPointer{}}, "message M: field P: a *int cannot travel"},
 		"map":             {[]Message{withMap{}}, "field M: a map[algo.ID]int cannot travel"},
 		"unexported":      {[]Message{withHidden{}}, "field hidden is not exported"},

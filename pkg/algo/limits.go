@@ -2,8 +2,9 @@ package algo
 
 import "fmt"
 
-// What a plugin may ask for, the same in both worlds: real nodes could not carry
-// more, and a simulation would only end later, with the machine's memory.
+// What a plugin may ask for, the same in simulation and on real processes: real
+// nodes could not carry more, and a simulation would only end later, with the
+// machine's memory.
 const (
 	// MaxMessage is how many bytes a message may have that is sent or saved, in its
 	// encoded form.

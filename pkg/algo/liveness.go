@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Connectivity says who reaches whom: which links have to be whole so that there is a
-// leader in the end. Each but the first is weaker than the one before it, where a majority
-// is needed.
+// A Connectivity says which processes reach each other: which links have to be whole so
+// that there is a leader in the end. Each but the first is weaker than the one before it,
+// where a majority is needed.
 type Connectivity uint8
 
 // The kinds of connectivity.
@@ -16,7 +16,7 @@ const (
 	// Unpromised: no connectivity is enough.
 	Unpromised Connectivity = iota
 	// InParts: the live processes are in parts. All of a part reach each other in both
-	// directions, and nobody is reached from another part. If nothing is cut, there is one.
+	// directions, and none is reached from another part. If nothing is cut, there is one.
 	InParts
 	// MajorityConnected: a majority of all processes is live, and all of them reach each
 	// other in both directions, whatever they exchange with the rest.
@@ -37,7 +37,7 @@ func (c Connectivity) String() string {
 
 // Liveness is a promise that there is a leader: whenever the connectivity has held for so
 // many time-outs, and nothing else has gone wrong, there has been one meanwhile. Where the
-// time-outs are random it holds but for one in 1e9.
+// time-outs are random, it holds except with probability 1e-9.
 type Liveness struct {
 	Under    Connectivity
 	Timeouts int // each the longest of the algorithm's, see Params.Timeout
@@ -46,7 +46,7 @@ type Liveness struct {
 	Learns bool
 }
 
-// Steady is the Promises.Live of an algorithm without chance, of whose steps each takes one
+// Steady is the Promises.Live of a deterministic algorithm, each of whose steps takes one
 // time-out at most: there are a few for each process, in each part.
 func Steady(n int, _ Params) Liveness { return Liveness{Under: InParts, Timeouts: 10 * n} }
 

@@ -25,8 +25,9 @@ type Algorithm struct {
 	Problem Problem
 	Spec    Spec
 	Codec   *Codec // of its messages, auxiliary messages and saves, in that order
-	// Observed: it runs elsewhere, and is seen from outside alone: who asks, enters, leaves
-	// and is elected. Its messages are not, and it has no process to make.
+	// Observed: it runs elsewhere, and only its outside is seen: which processes ask,
+	// enter, leave and are elected. Its messages are not seen, and it has no process to
+	// make.
 	Observed bool
 	mutex    func(Config) Mutex
 	elector  func(Config) Elector
@@ -96,8 +97,8 @@ func AddElector(s Spec, newProcess func(Config) Elector) error {
 }
 
 // AddObserved adds a subject that solves problem p and is only observed, such as the locks
-// of a service: records of what is seen of it are judged like those of an algorithm, and
-// nothing is said of messages. Its Spec declares none.
+// of a service: records of what is seen of it are judged like those of an algorithm,
+// without messages. Its Spec declares none.
 func AddObserved(p Problem, s Spec) error {
 	return add(p, s, &Algorithm{Observed: true}, false)
 }
@@ -114,7 +115,8 @@ func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 		err = errors.Join(err, fmt.Errorf("problem %q", p))
 	}
 	if p == Election && s.Admits.Several() {
-		err = errors.Join(err, errors.New("an election admits nobody"))
+		err = errors.Join(err, errors.New("Admits is for mutual exclusion: an election has no critical "+
+			"section"))
 	}
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
@@ -226,10 +228,10 @@ func (s *Spec) defects() error {
 // checkAnonymous wants nothing by which processes that have no IDs could be told apart.
 func (s *Spec) checkAnonymous(check func(ok bool, text string, args ...any)) {
 	check(s.Needs.Topology == Ring || s.Needs.Topology == BidirectionalRing,
-		"anonymous, but on no ring: there is nothing to call the others by")
+		"anonymous, but not on a ring: processes need a way to address the others")
 	check(s.Needs.Detector == NoDetector, "anonymous, but a detector names processes")
 	for _, p := range s.Params {
-		check(!p.PerProcess && !p.Process, "parameter %s: anonymous, but it tells processes apart", p.Name)
+		check(!p.PerProcess && !p.Process, "parameter %s: anonymous, but it distinguishes processes", p.Name)
 	}
 	for _, m := range slices.Concat(s.Messages, s.Auxiliary, s.Saves) {
 		check(m == nil || !holdsID(reflect.TypeOf(m)), "message %T: anonymous, but it holds an ID", m)

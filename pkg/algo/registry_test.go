@@ -194,12 +194,12 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 			s.Params = []Param{{Name: "k", Doc: "places", Type: Int, Default: Const(int64(1)), Min: int64(0)}}
 			s.Admits.Places = "k"
 		}, `places "k" is no whole number from 1 on`},
-		"anonymous on no ring":      {func(s *Spec) { s.Needs.Anonymous = true }, "anonymous, but on no ring"},
+		"anonymous on no ring":      {func(s *Spec) { s.Needs.Anonymous = true }, "anonymous, but not on a ring"},
 		"anonymous with a detector": {anonymous(func(s *Spec) { s.Needs.Detector = Perfect }), "but a detector"},
-		"anonymous, with a list":    {anonymous(func(s *Spec) { s.Params[0].PerProcess = true }), "tells processes"},
+		"anonymous, with a list":    {anonymous(func(s *Spec) { s.Params[0].PerProcess = true }), "distinguishes processes"},
 		"anonymous, of a process": {anonymous(func(s *Spec) {
 			s.Params = []Param{{Name: "p", Doc: "who", Type: Int, Default: Const(int64(0)), Min: int64(0), Process: true}}
-		}), "parameter p: anonymous, but it tells"},
+		}), "parameter p: anonymous, but it distinguishes"},
 		"anonymous, with an ID":        {anonymous(func(*Spec) {}), "message algo.stamp: anonymous, but"},
 		"anonymous, with an ID inside": {anonymous(func(s *Spec) { s.Messages = []Message{listed{}} }), "algo.listed"},
 		"sessions of nothing": {func(s *Spec) { s.Admits.Sessions = "session" },
@@ -239,7 +239,7 @@ func TestRegister_PanicsNamingTheDefect(t *testing.T) {
 		s.Params = []Param{{Name: "k", Doc: "places", Type: Int, Default: Const(int64(1)), Min: int64(1)}}
 		s.Admits.Places = "k"
 		RegisterMutex(s, newPuppetMutex)
-		wantPanic(t, "algo: register election/good-one: an election admits nobody",
+		wantPanic(t, "algo: register election/good-one: Admits is for mutual exclusion",
 			func() { RegisterElector(s, newPuppetElector) })
 	})
 	t.Run("no constructor", func(t *testing.T) {

@@ -26,11 +26,11 @@ type Spec struct {
 	Told     bool     // of an election: a script's suspicion starts one, though no detector's does
 	Token    string   // the kind of message that hands the token on; "": there is none
 	Admits   Admits   // of mutual exclusion: which requests may be inside at once
-	Needs    Needs    // what the world must provide
-	Survives Faults   // what the world may do
+	Needs    Needs    // what its surroundings must provide
+	Survives Faults   // what may happen to it
 	Promises Promises // what the checkers then hold it to
 	Service  Service  // of an election: when a service that rests on its leader is up
-	Claims   []Claim  // complexity, and who states it; checked by the conformance kit
+	Claims   []Claim  // complexity, and its source; checked by the conformance kit
 	Breaks   string   // what happens beyond Needs and Survives, in sentences
 }
 
@@ -55,22 +55,22 @@ type Paper struct {
 	Deviations            string // where this code departs from the paper, and why
 }
 
-// Needs is what an algorithm requires of the world that it runs in.
+// Needs is what an algorithm requires of its surroundings.
 type Needs struct {
 	Topology Topology
 	FIFO     bool // messages of one link are delivered in the order they were sent
 	// Anonymous: the processes of the ring have no IDs. In its Config and its events, and
 	// to its Env, each is process 1 itself, its successor is 2, and so on round the ring.
-	// So nothing tells one from another but what it draws and what it hears.
+	// So processes differ only in what they draw and hear.
 	Anonymous bool
 	Synchrony Synchrony
 	Detector  Detector
 	Nodes     func(n int) error // nil: any n >= 1
 	// Params says with which parameters of a process the promises do not hold, and
 	// why: time-outs below what the proof assumes of the latency, a quorum that is
-	// none, a rule switched off. The world may be as kind as it likes: with those the
-	// algorithm is beyond its model. Nil: the promises hold with all that Spec.Params
-	// allows.
+	// none, a rule switched off. With those the algorithm is beyond its model,
+	// however well everything else behaves. Nil: the promises hold with all that
+	// Spec.Params allows.
 	Params func(Network, Params) error
 }
 
@@ -109,8 +109,8 @@ type Faults struct {
 	// p, as process 1 sees them: Params.IntOf has those of the others. Nil: none.
 	Crashes  func(n int, p Params) int
 	Recovery bool // a crashed process may come back with what it saved
-	// Anchor is a process, by parameters p, that the others cannot do without, such as a store:
-	// it may crash if it comes back. Nil: there is none.
+	// Anchor is a process, by parameters p, that the others need, such as a store: it may crash
+	// if it comes back. Nil: there is none.
 	Anchor func(p Params) ID
 }
 
@@ -123,7 +123,7 @@ func (f Faults) CrashesOf(n int, p Params) int {
 	return f.Crashes(n, p.Of(1))
 }
 
-// AnchorOf is the process that the others cannot do without; None if there is none.
+// AnchorOf is the process that the others need; None if there is none.
 func (f Faults) AnchorOf(p Params) ID {
 	if f.Anchor == nil {
 		return None
@@ -131,8 +131,7 @@ func (f Faults) AnchorOf(p Params) ID {
 	return f.Anchor(p.Of(1))
 }
 
-// Promises is what an algorithm guarantees while the world keeps to Needs and
-// Survives.
+// Promises is what an algorithm guarantees as long as Needs and Survives hold.
 type Promises struct {
 	StarvationFree bool // every request is granted, once faults stop
 	RequestOrder   bool // grants follow happened-before order of requests
@@ -140,8 +139,8 @@ type Promises struct {
 	Leadership     Leadership
 	Highest        bool // in the end the highest live process leads, unless parameters rank them
 	// Live says while which links are whole n processes with parameters p, as process 1 sees
-	// them, come to a leader, and how soon. Nil: nothing is promised but by Leadership, when
-	// nothing moves any more.
+	// them, come to a leader, and how soon. Nil: nothing is promised but by Leadership, once
+	// the system is quiescent.
 	Live func(n int, p Params) Liveness
 }
 
@@ -153,7 +152,7 @@ const (
 	// Eventual: once faults stop, every live process names the same live
 	// leader, and keeps it.
 	Eventual Leadership = iota
-	// AtMostOne: no two live processes hold themselves leader at once.
+	// AtMostOne: no two live processes consider themselves leader at once.
 	AtMostOne
 	// PerTerm: at most one leader in each term.
 	PerTerm
@@ -173,11 +172,11 @@ type Service uint8
 const (
 	// Agreed: every live process that is connected with the others names one live leader.
 	Agreed Service = iota
-	// Led: a process holds itself leader, and a majority of all processes that it reaches
-	// in both directions names it, itself among them.
+	// Led: a process considers itself leader, and a majority of all processes that it
+	// reaches in both directions names it, itself among them.
 	Led
-	// Served: a request would be answered. A client beside a live process sends it to the
-	// leader that this process names, which answers if it holds itself leader and reaches a majority of all.
+	// Served: a request would be answered. A client beside a live process sends it to the leader that this
+	// process names, which answers if it considers itself leader and reaches a majority of all.
 	Served
 )
 
@@ -192,8 +191,10 @@ type Network struct {
 	Nodes   int
 	Latency time.Duration // d: the largest one-way latency; its 99.9th percentile if unbounded
 	Bounded bool          // no latency exceeds Latency
-	Hold    time.Duration // the longest stay in the critical section; its 99.9th percentile if unbounded
-	Params  Params        // the parameters that stand before this one in the Spec
+	// Mean is the largest mean one-way latency of a link, Latency at most; 0: as Latency.
+	Mean   time.Duration
+	Hold   time.Duration // the longest stay in the critical section; its 99.9th percentile if unbounded
+	Params Params        // the parameters that stand before this one in the Spec
 }
 
 // Slack is what default time-outs leave on top of the latency, for the schedulers of
@@ -414,8 +415,8 @@ func checkAmong(p *Param, v any, n int) error {
 // everybody marks the entry that keeps the whole list of a parameter.
 const everybody = "[]"
 
-// IntOf is the value of an Int parameter at process id, for what everybody
-// knows of everybody, like ranks.
+// IntOf is the value of an Int parameter at process id, for what each process
+// knows of all, like ranks.
 func (p Params) IntOf(name string, id ID) int64 {
 	if list, ok := p[name+everybody].([]any); ok {
 		return list[id-1].(int64)
@@ -441,9 +442,9 @@ func (p Params) Of(id ID) Params {
 	return p
 }
 
-// A Claim is a complexity that somebody states of the algorithm. Whoever reads it
-// beside a measurement must know who: what the paper says can be refuted, and what
-// was worked out for this code can only be wrong.
+// A Claim is a stated complexity of the algorithm. Readers who compare it with a
+// measurement must know its source: a claim of the paper can be refuted, one
+// derived for this code can only be wrong.
 type Claim struct {
 	Metric string // "messages/entry", "messages/election"
 	Load   string // "light", "heavy", "worst", "best"
@@ -452,7 +453,7 @@ type Claim struct {
 	Bound  func(n int) (lo, hi float64)
 }
 
-// Source is who states a claim.
+// Source says where a claim comes from.
 type Source string
 
 // The sources of claims.
@@ -465,7 +466,7 @@ const (
 // Sources are all there are.
 var Sources = []Source{FromPaper, FromNotes, Derived}
 
-// Meaning is the source in words, for those who read a claim.
+// Meaning is the source in words, for readers of a claim.
 func (s Source) Meaning() string {
 	return map[Source]string{
 		FromPaper: "the paper states it",

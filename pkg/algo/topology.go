@@ -17,7 +17,7 @@ type Topology uint8
 // The classes of graphs.
 const (
 	Complete          Topology = iota
-	LogicalRing                // complete, and everybody knows a ring order: the dead can be skipped
+	LogicalRing                // complete, and all know a ring order: crashed processes can be skipped
 	Ring                       // each process sends to its successor alone
 	BidirectionalRing          // each process sends to its predecessor and its successor
 	Tree
@@ -74,9 +74,9 @@ type Graph struct {
 // Peers is every process, ascending. Shared: not to be modified.
 func (g *Graph) Peers() []ID { return g.peers }
 
-// Neighbors is whom p may send to, in the topology's order. Ring: the
-// successor. Bidirectional ring: predecessor, successor. Tree: the parent (None
-// at the root), then the children. Otherwise ascending.
+// Neighbors are the processes that p may send to, in the topology's order.
+// Ring: the successor. Bidirectional ring: predecessor, successor. Tree: the
+// parent (None at the root), then the children. Otherwise ascending.
 func (g *Graph) Neighbors(p ID) []ID {
 	if g.neighbors == nil {
 		return g.peers
@@ -382,7 +382,7 @@ func (g *Graph) weigh(s *Shape, rng *rand.Rand) error {
 		if len(edges) > 10 {
 			text = strings.TrimSuffix(text, "]") + " ...]"
 		}
-		return fmt.Errorf("topology: %d weights for %d links, want one for each in the order %s",
+		return fmt.Errorf("topology: %d weights for %d links, expected one for each in the order %s",
 			len(weights), len(edges), text)
 	}
 	g.weights = make(map[[2]ID]Weight, len(edges))

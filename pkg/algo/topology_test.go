@@ -367,7 +367,7 @@ func TestBuild_Refuses(t *testing.T) {
 		"two parts":       {file([2]ID{1, 2}, [2]ID{3, 4}), 4, "process 3 cannot be reached from 1"},
 		"no edges":        {file(), 2, "process 2 cannot be reached"},
 		"weights, word":   {Shape{Kind: "complete", Weighing: "light"}, 3, `unknown weights "light" (has: random, by-ids)`},
-		"weights, short":  {Shape{Kind: "tree", Tree: "path", Weights: []Weight{2}}, 3, "1 weights for 2 links, want one for each in the order [[1 2] [2 3]]"},
+		"weights, short":  {Shape{Kind: "tree", Tree: "path", Weights: []Weight{2}}, 3, "1 weights for 2 links, expected one for each in the order [[1 2] [2 3]]"},
 		"weights, long":   {Shape{Kind: "bidirectional-ring", Weights: []Weight{2, 3}}, 2, "2 weights for 1 links"},
 		"weights, empty":  {Shape{Kind: "complete", Weights: []Weight{}}, 11, "[1 10] [1 11] ...]"},
 		"weights, twice":  {Shape{Kind: "complete", Weights: []Weight{2, 3, 2}}, 3, "weight 2 stands twice, for links 1-2 and 2-3"},

@@ -30,10 +30,10 @@ const (
 	closeGrace  = time.Second
 )
 
-// A DialConfig says which server to connect to, and as whom: by the Seed of an
-// Identity, or, at a server elsewhere, by a credentials file, a user or a token. It holds
-// secrets: as JSON it goes to a node through its pipe, never through arguments or the
-// environment, and printed it shows none.
+// A DialConfig says which server to connect to, and under which identity: by the Seed of
+// an Identity, or, at a server elsewhere, by a credentials file, a user or a token. It
+// holds secrets: as JSON it goes to a node through its pipe, never through arguments or
+// the environment, and printed it shows none.
 type DialConfig struct {
 	URL  string `json:"url"`
 	Name string `json:"-"` // for the server's own lists
@@ -95,9 +95,9 @@ func (c DialConfig) WithoutFiles() (DialConfig, error) {
 const maxSecret = 1 << 20
 
 // A Conn is a process's connection to the bus. It never reconnects: a message may
-// have been lost meanwhile, so that the trial is spoilt anyhow. Whatever can spoil
-// a trial is one of its Faults. Send may be used by one goroutine at a time, the
-// rest by any.
+// have been lost meanwhile, so that the trial is invalid anyhow. Everything that
+// can invalidate a trial is one of its Faults. Send may be used by one goroutine
+// at a time, the rest by any.
 type Conn struct {
 	nc       *nats.Conn
 	room     int
@@ -210,8 +210,8 @@ func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, er
 }
 
 // Subscribe hears what is sent to process self in a trial. Of messages that the
-// channel has no room for, the Conn counts how many there were: see Dropped. That
-// the server has taken note is certain only after a Flush.
+// channel has no room for, the Conn counts how many there were: see Dropped. Only
+// a Flush makes sure that the server knows of it.
 func (c *Conn) Subscribe(trial string, self uint32) (<-chan *nats.Msg, error) {
 	return c.subscribe(trial, self, c.room)
 }
@@ -280,8 +280,8 @@ func (c *Conn) handOn(trial string, self uint32, msg *nats.Msg, out chan<- trans
 	}
 }
 
-// Address says in which trial, and as whom, Send sends to the processes 1 to n.
-// The name of the trial must be one that Subscribe takes.
+// Address says in which trial, and as which process, Send sends to the
+// processes 1 to n. The name of the trial must be one that Subscribe takes.
 func (c *Conn) Address(trial string, self uint32, n int) {
 	if err := checkTrial(trial); err != nil {
 		panic("bus: Address: " + err.Error())
@@ -290,7 +290,7 @@ func (c *Conn) Address(trial string, self uint32, n int) {
 }
 
 // Send hands payload, of at most transport.MaxFrame bytes, to the network, which has copied it
-// when Send returns. That it was refused is told later, as a fault.
+// when Send returns. A refusal is reported later, as a fault.
 func (c *Conn) Send(to uint32, payload []byte) error {
 	if to == 0 || int64(to) >= int64(len(c.subjects)) {
 		return fmt.Errorf("send to p%d: no such process: addressed are 1 to %d",
@@ -329,7 +329,7 @@ func (c *Conn) fault(err error) {
 	}
 }
 
-// Faults is what went wrong since Dial, any of which spoils a trial: a lost
+// Faults is what went wrong since Dial, any of which invalidates a trial: a lost
 // connection, a message dropped, a permission that the process does not have. Of
 // many, it is the first ones.
 func (c *Conn) Faults() []string {

@@ -7,12 +7,12 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// An Identity is what a process proves to the server that it is. Identities are
-// made for one run and are worth nothing after it. However an Identity is printed,
-// logged or encoded, its secret is not.
+// An Identity is what a process proves to the server. Identities are made for one
+// run and are worth nothing after it. However an Identity is printed, logged or
+// encoded, its secret is not.
 type Identity struct {
 	ID     uint32 // of the process
-	Public string // the public key, which the server is told
+	Public string // the public key, which the server learns
 
 	seed []byte
 }

@@ -53,7 +53,7 @@ type ServerConfig struct {
 }
 
 // A Cluster is several servers, which carry messages from each one's clients to all others'.
-// Who knows its secret, and has a certificate of its authority, is a member.
+// A server that knows its secret, and has a certificate of its authority, is a member.
 type Cluster struct {
 	Secret string   `json:"secret"`
 	Routes []string `json:"routes,omitempty"` // of the members that are there already: see Server.Route
@@ -118,7 +118,7 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 
 func serverOptions(cfg ServerConfig) (*server.Options, error) {
 	if len(cfg.Users) == 0 && cfg.Observer == "" {
-		return nil, errors.New("no users: a server without would let everybody in")
+		return nil, errors.New("no users: a server without users would admit every client")
 	}
 	users, err := natsUsers(cfg)
 	if err != nil {

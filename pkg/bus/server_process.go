@@ -19,11 +19,10 @@ type ServerReply struct {
 	Error string `json:"error,omitempty"`
 }
 
-// ServeProcess is a process that is nothing but a server. It reads its ServerConfig
-// from the first line of stdin and prints a ServerReply, each in JSON on one line;
-// then it answers every line "stats" with its ServerStats, and every line "deaf TRIAL N"
-// with a list: see Server.Deaf. It ends when stdin does, so that it does not outlive whoever
-// started it.
+// ServeProcess is a process that is nothing but a server. It reads its ServerConfig from the
+// first line of stdin and prints a ServerReply, each in JSON on one line; then it answers
+// every line "stats" with its ServerStats, and every line "deaf TRIAL N" with a list: see
+// Server.Deaf. It ends when stdin does, so that it does not outlive its parent.
 func ServeProcess(stdin io.Reader, stdout io.Writer) error {
 	lines := bufio.NewScanner(stdin)
 	lines.Buffer(nil, maxConfigLine)

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// A TLS is how one party of a run proves who it is, and whom it believes: PEM. The key is a
-// secret: it goes to its owner through a pipe, and printed it is not shown.
+// A TLS is how one party of a run proves its identity, and which authority it trusts: PEM.
+// The key is a secret: it goes to its owner through a pipe, and printed it is not shown.
 type TLS struct {
-	CA   []byte `json:"ca"`             // empty: a client that believes whom the system does
+	CA   []byte `json:"ca"`             // empty: a client that trusts the authorities of the system
 	Cert []byte `json:"cert,omitempty"` // empty: a client that proves itself otherwise
 	Key  []byte `json:"key,omitempty"`
 }
@@ -77,7 +77,7 @@ func (a *Authority) template(name string) *x509.Certificate {
 	}
 }
 
-// Believer is for a client that proves who it is by its Identity.
+// Believer is for a client that proves its identity by its Identity.
 func (a *Authority) Believer() *TLS { return &TLS{CA: a.public} }
 
 // Issue makes the certificate of a party that is reached at an address: a name or an IP. It

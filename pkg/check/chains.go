@@ -7,7 +7,8 @@ import (
 
 // chains finds the longest chain of causally ordered messages since a mark. The
 // depths in the records count from the trial's start: they will do until the
-// first mark behind which messages were sent before.
+// first mark behind which messages were sent before. An acknowledgement is part of a chain, and does not
+// make it longer.
 type chains struct {
 	longest uint32
 	since   bool     // counted here since the mark; otherwise by the records
@@ -38,7 +39,10 @@ func (c *chains) record(r *trace.Record) {
 	}
 	switch r.Type {
 	case trace.Send:
-		depth := c.at[r.Process-1] + 1
+		depth := c.at[r.Process-1]
+		if r.Plane == trace.Data {
+			depth++
+		}
 		c.longest = max(c.longest, depth)
 		c.flying.send(r, depth)
 	case trace.Duplicate:

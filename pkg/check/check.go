@@ -1,6 +1,6 @@
 // Package check judges a trial by its records: whether the algorithm kept its
 // promises, whether it came to an end, and what it cost. It reads records in
-// the order in which they happened and does not know in which world.
+// the order in which they happened, and does not know whether they are simulated.
 //
 // A verdict is never "ok" for lack of evidence: a trial in which nothing
 // happened is unknown.
@@ -211,6 +211,9 @@ func (j *Judge) message(r *trace.Record) {
 	if e := j.entries; e != nil && e.owners != nil {
 		e.owners.message(r)
 	}
+	if !harness.IsHeartbeat(r) {
+		j.chains.record(r)
+	}
 	if r.Plane != trace.Data {
 		if r.Type == trace.Send {
 			j.totals.Detector++
@@ -218,7 +221,6 @@ func (j *Judge) message(r *trace.Record) {
 		}
 		return
 	}
-	j.chains.record(r)
 	if e := j.entries; e != nil && int(r.Kind) == e.tokens.kind && e.tokens.message(j, r) {
 		e.recovery.fault(r.At, e.waiting.n > 0)
 	}
@@ -265,7 +267,8 @@ func (j *Judge) message(r *trace.Record) {
 	}
 }
 
-// maxViolations bounds how many violations are told in words; all are counted.
+// maxViolations bounds how many violations are described in words; all are
+// counted.
 const maxViolations = 20
 
 func (j *Judge) violate(rule, format string, args ...any) {
@@ -334,7 +337,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 	return v
 }
 
-// still says whether nothing moves any more in the end, and nothing could.
+// still says whether the system is quiescent in the end, and nothing could.
 func (j *Judge) still(end harness.End) bool {
 	return end.Reason == harness.Stuck || end.Reason == harness.Finished &&
 		j.setup.Scenario.Does().Ends() == 0 && !j.setup.Alg.Spec.Perpetual
@@ -353,10 +356,10 @@ func (j *Judge) settled(end harness.End) bool {
 func (j *Judge) incomplete(end harness.End, v *Verdict, promised bool, rule, what string) {
 	switch {
 	case promised && j.settled(end):
-		j.violate(rule, "%s, and nothing moves any more", what)
+		j.violate(rule, "%s, and the system is quiescent", what)
 		return
 	case j.still(end):
-		what += "; nothing moves any more"
+		what += "; the system is quiescent"
 	case end.Reason == harness.Livelock:
 		what += fmt.Sprintf("; livelock: messages without end at %v", end.At)
 	default:

@@ -10,12 +10,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// elections judges leader elections. There is agreement when every live process
-// in the largest part of the network names the same live leader, which is there as
-// well. A paused process is live but in no part: it is not asked, and if it holds
-// itself leader, that does not count until it goes on. An operation begins when
-// agreement is lost, or at the start if there is none, and ends when there is
-// agreement again.
+// elections judges leader elections. There is agreement when every live process in
+// the largest part of the network names the same live leader, which is there as
+// well. A paused process is live but in no part: it is not asked, and if it
+// considers itself leader, that does not count until it goes on. An operation
+// begins when agreement is lost, or at the start if there is none, and ends when
+// there is agreement again.
 type elections struct {
 	*harness.Leadership
 	setup  *harness.Setup
@@ -106,9 +106,10 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 	return e
 }
 
-// remember notes that what a process does now may be the next operation.
+// remember notes that what a process does now may be the next operation, unless one goes on or may do so at
+// this very instant.
 func (e *elections) remember(j *Judge, at time.Duration) {
-	if !e.open && e.marked != at {
+	if !e.open && e.closing == nil && e.marked != at {
 		e.marked, e.mark = at, j.totals
 		j.chains.mark()
 	}
@@ -121,7 +122,7 @@ func (e *elections) begin(j *Judge, r *trace.Record, origin trace.Origin) {
 	e.remember(j, r.At)
 	e.prior = e.last
 	e.settle(&e.mark)
-	e.open, e.touched, e.before, e.beginLate = true, false, e.mark, 0
+	e.open, e.touched, e.before, e.beginLate = true, r.Type == trace.Elected, e.mark, 0
 	e.haste.now = false
 	e.current = trace.Operation{Cause: at, Begin: -1, End: -1, Origin: origin, Status: trace.Pending,
 		Phase: e.phase(r)}
@@ -275,7 +276,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.Regroup(r.At)
 		e.judge(j, r, false)
 	case trace.Elect:
-		e.wake(j, r, trace.Asked)
+		e.wake(j, r, e.initiates(p, r.At))
 		e.started(j, r)
 		e.disturbed(j, r.At, false)
 	case trace.Do:
@@ -350,6 +351,27 @@ func (e *elections) suspects(p, q algo.ID, at time.Duration) trace.Origin {
 func (e *elections) restores(p, q algo.ID) trace.Origin {
 	doubt := e.doubts[p-1][q]
 	delete(e.doubts[p-1], q)
+	return e.regained(q, doubt)
+}
+
+// initiates is the same for one that p begins as an initiator: on account of its detector if that suspects
+// the leader that p names, unless it is a script that says who begins.
+func (e *elections) initiates(p algo.ID, at time.Duration) trace.Origin {
+	q := e.Belief[p-1]
+	doubt, doubts := e.doubts[p-1][q]
+	switch {
+	case !doubts || e.setup.Scenario.Declared().Scripted:
+		return trace.Asked
+	case !e.Present(q):
+		return trace.OtherCrashed
+	case e.links.Apart && e.Severed(p, q, at):
+		return trace.Parted
+	}
+	return e.regained(q, doubt)
+}
+
+// regained is the same for q that was doubted, and is present and in reach.
+func (e *elections) regained(q algo.ID, doubt waking) trace.Origin {
 	switch i := q - 1; {
 	case doubt.origin == trace.OtherCrashed,
 		q != algo.None && max(e.faults.crashedAt[i], e.faults.resumed[i]) > doubt.at:

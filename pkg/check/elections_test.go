@@ -128,6 +128,14 @@ func TestMessagesOfOperations(t *testing.T) {
 	}
 }
 
+// acknowledged are messages of the detector's plane that say that another was handled.
+func acknowledged(messages []trace.Record) []trace.Record {
+	for i := range messages {
+		messages[i].Plane = trace.Detection
+	}
+	return messages
+}
+
 // TestRounds: the longest chain is counted from the operation's cause, whatever
 // depth the records have reached before.
 func TestRounds(t *testing.T) {
@@ -160,6 +168,14 @@ func TestRounds(t *testing.T) {
 			at(22, trace.Crash, 1), back(23, 1), send(24, 1, 2, 1, 7), all(30, 2, 2, 1)), 1},
 		"a duplicate goes as far": {3, join(heartbeats, at(10, trace.Crash, 3),
 			send(20, 2, 1, 1, 6), send(20, 2, 1, 1, 6)[1], send(21, 1, 2, 1, 7), all(22, 2, 2, 1)), 2},
+		"an acknowledgement goes as far, and is no link": {3, join(heartbeats, at(10, trace.Crash, 3),
+			send(20, 2, 1, 1, 6), acknowledged(send(21, 1, 2, 1, 6)), send(22, 2, 1, 2, 7), all(23, 2, 2, 1)), 2},
+		"another soon afterwards": {3, join(heartbeats, at(10, trace.Crash, 3), send(20, 2, 1, 1, 6),
+			send(21, 1, 2, 1, 7), all(22, 2, 2, 1), at(24, trace.Timeout, 1), at(24, trace.Elected, 1, 0),
+			send(25, 2, 1, 2, 8), all(30, 2, 1)), (2 + 1) / 2.0},
+		"over, and on again at that instant": {3, join(heartbeats, at(10, trace.Crash, 3),
+			send(20, 2, 1, 1, 6), send(21, 1, 2, 1, 7), at(23, trace.Elected, 2, 2), at(23, trace.Elected, 1, 2),
+			at(23, trace.Timeout, 1), at(23, trace.Elected, 1, 0), send(25, 2, 1, 2, 8), all(30, 2, 1)), 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,11 +294,11 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 		reason string
 	}{
 		"stuck": {trial{id: eventual, records: disagree, end: harness.End{Reason: harness.Stuck}},
-			trace.Violated, "agreement: " + what + ", and nothing moves any more"},
+			trace.Violated, "agreement: " + what + ", and the system is quiescent"},
 		"out of model": {trial{id: eventual, records: disagree, change: outside,
-			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; nothing moves any more"},
+			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; the system is quiescent"},
 		"a leader for each group is enough": {trial{id: "election/test-group", records: disagree,
-			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; nothing moves any more"},
+			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; the system is quiescent"},
 		"time limit": {trial{id: eventual, records: disagree,
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, trace.TimedOut, what + " within 1s"},
 		"until": {trial{id: eventual, records: disagree, change: until}, trace.TimedOut, what + " within 5ms"},
@@ -296,7 +312,7 @@ func TestElectionsThatDoNotComplete(t *testing.T) {
 		"nothing happened": {trial{id: eventual, change: led(3)}, trace.Unknown, "no election took place"},
 		"all are dead": {trial{id: eventual, records: join(at(1, trace.Crash, 1), at(1, trace.Crash, 2),
 			at(1, trace.Crash, 3)), end: harness.End{Reason: harness.Stuck}},
-			trace.Violated, "agreement: no agreement on a leader:, and nothing moves any more"},
+			trace.Violated, "agreement: no agreement on a leader:, and the system is quiescent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

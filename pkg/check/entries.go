@@ -252,7 +252,7 @@ func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {
 			op.Process, op.Begin)
 		j.incomplete(end, v, j.promisesGrants(), deadlock, what)
 	case v.Completed == 0:
-		v.Status, v.Reason = trace.Unknown, "nobody entered the critical section"
+		v.Status, v.Reason = trace.Unknown, "no process entered the critical section"
 	case end.Reason != harness.Finished:
 		v.Status, v.Reason = trace.TimedOut, "the scenario did not come to its end within "+end.At.String()
 	}

@@ -271,13 +271,13 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 		reason string
 	}{
 		"stuck": {trial{id: fair, records: waiting, end: harness.End{Reason: harness.Stuck}},
-			trace.Violated, "deadlock: " + what + ", and nothing moves any more"},
-		"finished": {trial{id: fair, records: waiting}, trace.Violated, "deadlock: " + what + ", and nothing moves any more"},
+			trace.Violated, "deadlock: " + what + ", and the system is quiescent"},
+		"finished": {trial{id: fair, records: waiting}, trace.Violated, "deadlock: " + what + ", and the system is quiescent"},
 		"stuck, out of model": {trial{id: fair, records: waiting, change: outside,
-			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; nothing moves any more"},
+			end: harness.End{Reason: harness.Stuck}}, trace.TimedOut, what + "; the system is quiescent"},
 		"stuck, not promised": {trial{id: unfair, records: waiting,
 			end: harness.End{Reason: harness.Stuck}},
-			trace.TimedOut, what + "; nothing moves any more"},
+			trace.TimedOut, what + "; the system is quiescent"},
 		"time limit": {trial{id: fair, records: waiting,
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}}, trace.TimedOut, what + " within 1s"},
 		"livelock": {trial{id: fair, records: waiting, end: harness.End{Reason: harness.Livelock}},
@@ -286,11 +286,11 @@ func TestEntriesThatDoNotComplete(t *testing.T) {
 		"time limit, all granted": {trial{id: fair, records: entry(1, 0, 0, 5),
 			end: harness.End{Reason: harness.TimeLimit, At: time.Second}},
 			trace.TimedOut, "the scenario did not come to its end within 1s"},
-		"nothing happened": {trial{id: fair}, trace.Unknown, "nobody entered the critical section"},
+		"nothing happened": {trial{id: fair}, trace.Unknown, "no process entered the critical section"},
 		"it crashed waiting": {trial{id: fair, records: join(entry(1, 0, 0, 5), requested(6, 2, 6),
 			at(7, trace.Crash, 2))}, trace.OK, ""},
 		"alone, and crashed": {trial{id: fair, records: join(requested(6, 2, 6), at(7, trace.Crash, 2))},
-			trace.Unknown, "nobody entered the critical section"},
+			trace.Unknown, "no process entered the critical section"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A Measure is how an expectation is written and told.
+// A Measure is how an expectation is written and reported.
 type Measure uint8
 
 // The measures.
@@ -40,9 +40,27 @@ type Expectation struct {
 	list  func(o *outcome) []int64
 }
 
+// Example is what a file may say: of each kind of messages, of each process, or of kinds within a window of
+// time.
+func (x *Expectation) Example() string {
+	kind := "ELECTION"
+	if x.Problem == algo.MutualExclusion {
+		kind = "REQUEST"
+	}
+	switch {
+	case x.Window:
+		return "{from: 20ms, to: 120ms, " + kind + ": 2}"
+	case x.ByKind:
+		return "{" + kind + ": 4}"
+	case x.ByProcess:
+		return "{1: 5, 2: 5}"
+	}
+	return [...]string{"{min: 1, max: 10}", "2.5", "5", "20ms", "true", "[1, 2]", "[3, 3]"}[x.Measure]
+}
+
 // Expectations is everything that a script can expect, in the order of the
-// documentation. Instants and durations are told to the microsecond, and are compared
-// in simulation alone: on real nodes they are never exact.
+// documentation. Instants and durations are given to the microsecond, and are
+// compared in simulation alone: on real nodes they are never exact.
 var Expectations = []Expectation{
 	{Name: "sent", Doc: "messages sent",
 		value: counted(func(o *outcome) int64 { return o.judge.totals.Sent })},
@@ -57,16 +75,16 @@ var Expectations = []Expectation{
 		value: func(o *outcome, e *harness.Expect, kind string) (float64, error) {
 			return float64(o.sent(kind, e.From, e.To)), nil
 		}},
-	{Name: "leader", Doc: "whom all live processes name in the end; 0: they do not agree",
+	{Name: "leader", Doc: "the leader that all live processes name at the end; 0: they do not agree",
 		Problem: algo.Election, Measure: Process,
 		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
 			return float64(o.elections().agreed), nil
 		}},
-	{Name: "leaders", Doc: "whom each process that is named names in the end; 0: nobody",
+	{Name: "leaders", Doc: "the leader at the end as seen by each listed process; 0: none",
 		Problem: algo.Election, Measure: Process, ByProcess: true, value: (*outcome).leaderOf},
-	{Name: "new_leader", Doc: "whom a live process has come to name since the start; 0: nobody",
+	{Name: "new_leader", Doc: "a leader that a live process has come to name since the start; 0: none",
 		Problem: algo.Election, Measure: Process, value: (*outcome).newLeader},
-	{Name: "most_leaders", Doc: "the most live processes that held themselves leader at once",
+	{Name: "most_leaders", Doc: "most live processes that declared themselves leader at once",
 		Problem: algo.Election, value: (*outcome).mostLeaders},
 	{Name: "leaders_of_term", Doc: "the most processes that led one and the same term",
 		Problem: algo.Election, value: (*outcome).leadersOfTerm},
@@ -74,7 +92,7 @@ var Expectations = []Expectation{
 		Problem: algo.Election, Measure: Span,
 		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
 			if o.judge.informed < 0 {
-				return 0, errors.New("nobody names a leader")
+				return 0, errors.New("no process names a leader")
 			}
 			return instant(o.judge.informed), nil
 		}},
@@ -89,7 +107,7 @@ var Expectations = []Expectation{
 		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) { return o.entryAt(2) }},
 	{Name: "response_time", Doc: "from the last request that was granted to its entry",
 		Problem: algo.MutualExclusion, Measure: Span, value: (*outcome).responseTime},
-	{Name: "sync_delay_max", Doc: "the longest from a release to the next entry, while somebody waits",
+	{Name: "sync_delay_max", Doc: "the longest from a release to the next entry, while a process waits",
 		Problem: algo.MutualExclusion, Measure: Span,
 		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) {
 			return instant(o.longestHandover()), nil
@@ -120,7 +138,7 @@ var Expectations = []Expectation{
 	{Name: "never_granted", Doc: "requests of live processes that still wait in the end",
 		Problem: algo.MutualExclusion,
 		value:   counted(func(o *outcome) int64 { return int64(o.judge.entries.waiting.n) })},
-	{Name: "deadlock", Doc: "whether nothing moves any more in the end though somebody waits",
+	{Name: "deadlock", Doc: "whether the system is quiescent at the end while a process waits",
 		Problem: algo.MutualExclusion, Measure: Truth,
 		value: holds(func(o *outcome) bool {
 			return o.judge.entries.waiting.n > 0 && o.judge.still(o.end)

@@ -115,9 +115,21 @@ func TestOrigins(t *testing.T) {
 			at(10, trace.Elected, 1, 3)),
 			[]trace.Operation{began("return", op(3, 6*ms1, 6*ms1, 8*ms1, "joined")),
 				began("return", op(3, 9*ms1, 9*ms1, 10*ms1, "joined"))}, nil},
+		"it names who came back, and whom its detector suspects": {join(at(4, trace.Crash, 2), at(5, trace.Suspect, 1, 2),
+			back(6, 2), at(7, trace.Elected, 1, 2), at(7, trace.Elected, 3, 2), at(8, trace.Elected, 2, 2),
+			at(10, trace.Elect, 1), at(10, trace.Elected, 1, 0), at(12, trace.Elected, 1, 2)),
+			[]trace.Operation{began("return", op(2, 6*ms1, 6*ms1, 8*ms1, "restart")),
+				began("return", op(2, 10*ms1, 10*ms1, 12*ms1, "joined"))}, nil},
+		"it names whom its detector suspects by mistake": {join(at(5, trace.Suspect, 1, 3), at(10, trace.Elect, 1),
+			at(10, trace.Elected, 1, 0), at(12, trace.Elected, 1, 3)),
+			[]trace.Operation{began("false-suspicion", op(3, 10*ms1, 10*ms1, 12*ms1, "other"))},
+			figures{"unneeded_elections_per_s": 10}},
 		"nothing called for it, and it goes on at the end": {join(at(10, trace.Elected, 1, 0)),
 			[]trace.Operation{began("unneeded", op(0, 10*ms1, 10*ms1, -1, "pending"))},
 			figures{"unneeded_elections_per_s": 10}},
+		"who gave the leader up is cut off": {join(at(10, trace.Elected, 1, 0), cut(20, "1|2 3")),
+			[]trace.Operation{began("unneeded", op(3, 10*ms1, 10*ms1, 20*ms1, "other"))},
+			figures{"unneeded_elections_per_s": 10, "outages_agreed": 1}},
 		"the leader gives up": {join(at(10, trace.Elected, 3, 0), all(12, 2, 2, 1, 3)),
 			[]trace.Operation{began("unneeded", op(2, 10*ms1, 10*ms1, 14*ms1, "other"))},
 			figures{"unjustified_demotions_per_s": 10}},
@@ -243,6 +255,26 @@ func TestOutagesOneByOne(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", v.Outages, test.want)
 			}
 		})
+	}
+}
+
+// TestOutages_LostMeanwhile: if the leader crashes while an election goes on that the scenario does not measure,
+// whatever began that, operations and outages count from there.
+func TestOutages_LostMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, began := range []trace.Record{at(10, trace.Elect, 1), at(10, trace.Do, 1), cut(10, "1 2|3")} {
+		v := trial{id: eventual, nodes: 3, change: func(p *harness.Plan) {
+			p.Scenario.Plot, p.Leader = &harness.LeaderCrash{}, 3
+		}, records: join(began, at(10, trace.Elected, 1, 0), at(20, trace.Crash, 3),
+			at(30, trace.Elected, 2, 2), at(31, trace.Elected, 1, 2)), end: harness.End{At: 100 * ms1}}.judge(t)
+		if len(v.Operations) != 1 || len(v.Outages) == 0 {
+			t.Fatalf("%v: %+v and %+v, want one election", began.Type, v.Operations, v.Outages)
+		}
+		op, out := v.Operations[0], v.Outages[0]
+		if op.Cause != 20*ms1 || op.Origin != trace.LeaderCrashed || op.Status != trace.Completed ||
+			out.Begin != 10*ms1 || out.Cause != op.Cause || out.Origin != op.Origin || out.Status != op.Status {
+			t.Errorf("%v: operation %+v and outage %+v, want both to count from the crash at 20 ms", began.Type, op, out)
+		}
 	}
 }
 

@@ -83,13 +83,13 @@ func (e *elections) deadNamed() algo.ID {
 // the end: a process that is named must be there and name itself.
 func (e *elections) heads(j *Judge) {
 	if p := e.deadNamed(); p != algo.None {
-		j.violate(leaderAlive, "p%d names %s, which is down, and nothing moves any more", p,
+		j.violate(leaderAlive, "p%d names %s, which is down, and the system is quiescent", p,
 			name(e.Belief[p-1]))
 	}
 	for i, leader := range e.Belief {
 		if p := algo.ID(i + 1); leader != algo.None && e.Asked(p) && e.Asked(leader) &&
 			e.Belief[leader-1] != leader {
-			j.violate(leadership, "p%d names p%d, which names %s, and nothing moves any more", p, leader,
+			j.violate(leadership, "p%d names p%d, which names %s, and the system is quiescent", p, leader,
 				name(e.Belief[leader-1]))
 		}
 	}

@@ -192,7 +192,7 @@ func TestLeaderCrashes(t *testing.T) {
 	}
 }
 
-// TestSettled: what the end of a trial shows, once nothing moves any more.
+// TestSettled: what the end of a trial shows, once the system is quiescent.
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	const group, term = "election/test-group", "election/test-term"
@@ -213,33 +213,33 @@ func TestSettled(t *testing.T) {
 		want    []string // violations; nil: none
 	}{
 		"the dead is named": {eventual, join(names(3, 3, 3), at(30, trace.Crash, 3)), nil, []string{
-			"leader-alive: no agreement on a leader: p1 names p3 p2 names p3, and nothing moves any more"}},
+			"leader-alive: no agreement on a leader: p1 names p3 p2 names p3, and the system is quiescent"}},
 		"the dead is named in a group": {group, join(names(3, 2, 3), at(30, trace.Crash, 3)), nil,
-			[]string{"leader-alive: p1 names p3, which is down, and nothing moves any more"}},
+			[]string{"leader-alive: p1 names p3, which is down, and the system is quiescent"}},
 		"two groups": {group, names(1, 1, 3), nil, nil},
 		"two groups, one headless": {group, names(2, 1, 3), nil, []string{
-			"leadership: p1 names p2, which names p1, and nothing moves any more",
-			"leadership: p2 names p1, which names p2, and nothing moves any more"}},
+			"leadership: p1 names p2, which names p1, and the system is quiescent",
+			"leadership: p2 names p1, which names p2, and the system is quiescent"}},
 		"its leader is cut off": {group, join(cut(10, "1 2|3"), names(3, 2, 2)), nil, nil},
 		"nobody says who is dead": {"election/test-told", join(names(3, 2, 3), at(30, trace.Crash, 3)), detector("none"),
 			nil},
 		"healed, and two lead": {eventual, join(cut(10, "1|2 3"), names(1, 3, 3), heal(30)), nil,
 			[]string{"after-heal: no agreement on a leader: p1 names p1 p2 names p3 p3 names " +
-				"p3, and nothing moves any more"}},
+				"p3, and the system is quiescent"}},
 		"healed, of one term":       {term, join(cut(10, "1|2 3"), heal(11), names(3, 3, 3)), nil, nil},
 		"healed, in groups":         {group, join(cut(10, "1|2 3"), names(1, 3, 3), heal(30)), nil, nil},
 		"cut, and the others agree": {eventual, join(cut(10, "1|2 3"), names(1, 3, 3)), nil, nil},
 		"cut, and they do not": {eventual, join(cut(10, "1|2 3"), names(1, 2, 3)), nil,
 			[]string{"agreement: no agreement on a leader: p1 names p1 p2 names p2 p3 names p3, and " +
-				"nothing moves any more"}},
+				"the system is quiescent"}},
 		"a link is cut in one direction": {eventual, join(cut(10, "1>2"), names(1, 2, 3)), nil, nil},
 		"one is paused":                  {eventual, join(at(10, trace.Pause, 1), at(21, trace.Elected, 2, 2)), nil, nil},
 		"one was paused, and died": {eventual, join(at(10, trace.Pause, 1), at(11, trace.Crash, 1), names(0, 2, 3)),
-			nil, []string{"agreement: no agreement on a leader: p2 names p2 p3 names p3, and nothing moves any more"}},
+			nil, []string{"agreement: no agreement on a leader: p2 names p2 p3 names p3, and the system is quiescent"}},
 		"out of model": {eventual, join(names(3, 3, 3), at(30, trace.Crash, 3)),
 			func(p *harness.Plan) { p.InModel = false }, nil},
 		"nobody": {eventual, nil, nil, []string{"agreement: no agreement on a leader: " + none +
-			", and nothing moves any more"}},
+			", and the system is quiescent"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,10 +7,9 @@ import (
 )
 
 // recovery is how much longer the processes waited that were waiting when something went wrong: from a
-// crash, or from the loss of a token, until all requests are granted that waited
-// then. Those of processes that crash themselves do not count. If nobody waits at
-// that instant it counts from the next request: nothing is amiss while nobody wants
-// to enter.
+// crash, or from the loss of a token, until all requests are granted that waited then. Those of
+// processes that crash themselves do not count. If no process waits at that instant it counts from the
+// next request: nothing is wrong while no process wants to enter.
 type recovery struct {
 	faults  int    // in all
 	idle    int    // faults since which nobody has waited

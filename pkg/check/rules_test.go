@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// TestDocumented: every rule stands in the documents.
+// TestDocumented: docs/explanation/operations.md has the row of every rule.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
-	method, err := os.ReadFile("../../docs/methodology.md")
+	method, err := os.ReadFile("../../docs/explanation/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range Rules {
 		if !strings.Contains(string(method), "| `"+r.Name+"` | "+r.Sentence+" |") {
-			t.Errorf("docs/methodology.md does not have rule %s: %s", r.Name, r.Sentence)
+			t.Errorf("docs/explanation/operations.md does not have rule %s: %s", r.Name, r.Sentence)
 		}
 	}
 }

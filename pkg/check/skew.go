@@ -127,7 +127,7 @@ func (j *Judge) skew() skew {
 
 // JudgeTimes marks a trial on real nodes whose times lateness skews, by its Reason, or
 // makes it invalid. It is no part of Finish: what an algorithm did is true however late
-// the machine was; whoever publishes how long it took asks for this as well.
+// the machine was; code that publishes how long it took calls this as well.
 func (v *Verdict) JudgeTimes() {
 	what := fmt.Sprintf("%.0f %% of %s is lateness of messages and timers", 100*v.skew.share, v.skew.metric)
 	switch {

@@ -141,7 +141,7 @@ func TestSkew_Nothing(t *testing.T) {
 	v := trial{id: "mutex/test-fair", nodes: 2, real: true}.judge(t)
 	hasMetrics(t, v, map[string]float64{"skew": math.NaN()})
 	v.JudgeTimes()
-	hasStatus(t, v, trace.Unknown, "nobody entered the critical section")
+	hasStatus(t, v, trace.Unknown, "no process entered the critical section")
 }
 
 // TestDelays: what was delayed at the same time counts once.

@@ -13,7 +13,7 @@ const slack = 20 * time.Millisecond
 
 // timeouts is how many of its longest time-outs an algorithm may take to find out
 // what a fault has done, and to make it good: each of its questions takes one at
-// most, and of those that recover here nobody asks ten in a row.
+// most, and of the algorithms that recover here none asks ten in a row.
 const timeouts = 10
 
 // Patience is what others may do while a request waits, until it is starved: enter as

@@ -77,7 +77,7 @@ func TestMSER(t *testing.T) {
 }
 
 // TestMSER_Chance: how often it cuts something, and more than half, where there is nothing
-// to be cut, is what docs/methodology.md says.
+// to be cut, is what docs/explanation/load.md says.
 func TestMSER_Chance(t *testing.T) {
 	t.Parallel()
 	const samples = 2000

@@ -22,6 +22,15 @@ func writeDocument(path, format string, d *answer.Document) error {
 	return files.Write(path, text)
 }
 
+// inText is a document as a terminal shows it.
+func inText(d *answer.Document) string {
+	var text strings.Builder
+	if err := answer.Formats()[0].Write(&text, d); err != nil { // a builder takes everything
+		panic("cli: " + err.Error())
+	}
+	return text.String()
+}
+
 // answering completes a command that answers with a document: its flags choose the format, and
 // its exit code is that of the document. An error beside a document is told behind it.
 func (s *streams) answering(c *cobra.Command,
@@ -31,20 +40,16 @@ func (s *streams) answering(c *cobra.Command,
 		names, docs = append(names, f.Name), append(docs, f.Name+" ("+f.Doc+")")
 	}
 	var format, file string
-	var asJSON bool
 	flags := c.Flags()
 	flags.StringVar(&format, "format", names[0], "write `FORMAT`: "+strings.Join(docs, ", "))
-	flags.BoolVar(&asJSON, "json", false, "the same as --format json")
+	inJSON := jsonFlag(c, &format)
 	if flags.Lookup("out") == nil {
 		flags.StringVar(&file, "out", "", "write to `FILE` instead of standard output")
 	}
 	choices(c, "format", names)
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		if asJSON {
-			if flags.Changed("format") && format != "json" {
-				return usage("%s: both --json and --format %s; leave one out", c.CommandPath(), format)
-			}
-			format = "json"
+		if err := inJSON(); err != nil {
+			return err
 		}
 		how := answer.Named(format)
 		if how == nil {
@@ -58,6 +63,9 @@ func (s *streams) answering(c *cobra.Command,
 			d.End(answer.ExitOf(failed), failed.Error())
 		} else if d.Exit != Good && d.Verdict == answer.Fine {
 			d.Verdict = answer.Meaning(d.Verb, d.Exit)
+		}
+		if file == "" {
+			d.Columns = s.columns
 		}
 		var text bytes.Buffer
 		if err := how.Write(&text, d); err != nil {
@@ -78,6 +86,22 @@ func (s *streams) answering(c *cobra.Command,
 		return nil
 	}
 	return c
+}
+
+// jsonFlag adds --json, which is short for a value of --format. What it returns lets that flag have it.
+func jsonFlag(c *cobra.Command, format *string) func() error {
+	var given bool
+	c.Flags().BoolVar(&given, "json", false, "the same as --format json")
+	return func() error {
+		switch {
+		case !given:
+		case c.Flags().Changed("format") && *format != "json":
+			return usage("%s: both --json and --format %s; leave one out", c.CommandPath(), *format)
+		default:
+			*format = "json"
+		}
+		return nil
+	}
 }
 
 // working is answering for what takes long: a signal ends its context.

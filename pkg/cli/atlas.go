@@ -27,19 +27,17 @@ func (s *streams) atlasCommand() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "atlas ID...",
-		Short: "Try electors in every small network that cuts may leave",
-		Long: `Try electors in simulation in every network that cuts may leave of a few
-processes, up to their names: each graph with a marked leader, cut from the
-start, a hundred time-outs long. An elector serves in a graph if a leader is
-there for 97 % of the second half or more, with every seed; it never serves if
-none is there, with any; otherwise it flaps. Five processes have 90 graphs,
-and in 85 of them somebody reaches a majority.
+		Short: "Simulate elections in every small network with cut links",
+		Long: `Simulate elections in every network of up to N processes, up to isomorphism,
+that link cuts can produce: each graph has a marked leader and is cut from the
+start. An algorithm serves in a graph if a leader is present for at least 97 %
+of the second half of each trial, never serves if none is present in any, and
+flaps otherwise.
 
 Each algorithm gets a time-out of 50 ms, heartbeats every 10 ms and a latency
-of 1 ms; --params and --set say otherwise. In place of algorithms there may be
-an experiment FILE, whose algorithms, network and failure detector count, and
-not its scenario. The same seed gives the same, so that a share that has
-changed is a change of the algorithm. docs/atlas.md has the definitions.
+of 1 ms, unless --params or --set changes them. An experiment FILE in place of
+ID supplies its algorithms, network and failure detector; its scenario is
+ignored. docs/how-to/atlas.md has the definitions.
 
 ` + answer.Explain("atlas", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench atlas raft --processes 3 --csv atlas.csv
@@ -48,20 +46,19 @@ changed is a change of the algorithm. docs/atlas.md has the definitions.
 		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.Processes, "processes", 0, "draw graphs of `N` processes (default: 5, or what FILE says)")
+	flags.IntVar(&f.Processes, "processes", 0, "use graphs of `N` processes (default: 5, or what FILE says)")
 	flags.BoolVar(&f.Directed, "directed", false, "cut each direction of a link on its own")
 	flags.IntVar(&f.Sample, "sample", 0, "draw `K` of the graphs at random (default: all)")
 	flags.StringArrayVar(&f.Graphs, "graph", nil,
 		"try only `GRAPH`, as \"3;1;1-2,2-3\": processes, leader, links; or the name of one; repeatable")
 	flags.StringVar(&f.Outage, "outage", algo.Led.String(),
-		"a leader is there by `DEFINITION`: "+strings.Join(services, ", "))
+		"a leader is present by `DEFINITION`: "+strings.Join(services, ", "))
 	flags.DurationVar(&f.TimeOut, "time-out", atlas.UsualTimeOut,
 		"measure in units of `D`, where there is no time-out")
 	flags.BoolVar(&f.Lockstep, "lockstep", false,
-		"let all clocks run alike, so that failure detectors suspect at one instant")
+		"run all clocks in step, so that failure detectors suspect at the same instant")
 	flags.StringArrayVar(&f.Params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
-	flags.StringArrayVar(&f.Set, "set", nil,
-		"override a key of the experiment with `KEY=VALUE`, as repetitions=5; repeatable")
+	setting(c, &f.Set, "params rounds")
 	flags.IntVar(&f.Workers, "workers", 0, "run `N` trials at a time (default: one per core)")
 	flags.StringVar(&f.CSV, "csv", "", "write a row for each graph to `FILE`")
 	flags.StringVar(&f.SVG, "svg", "", "draw all graphs, each in the colour of its class, to `FILE`")

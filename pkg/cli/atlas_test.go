@@ -31,7 +31,7 @@ func TestAtlas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "atlas.md"))))
+	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "how-to", "atlas.md"))))
 	for _, column := range rows[0] {
 		has(t, page, "`"+column+"`")
 	}
@@ -103,7 +103,7 @@ repetitions: 2
 		"bully --graph chained --set detector.kind=heartbeat":               "100ms",
 		"bully --set detector.kind=perfect --time-out 10ms --graph chained": "10ms",
 		"raft --directed --processes 2":                                     "4 directed graphs of 2 processes",
-		"raft --graph chained --outage served":                              `a leader is there by "served"`,
+		"raft --graph chained --outage served":                              `a leader is present by "served"`,
 		"raft --graph quorum-loss --graph chained":                          "1 graph of 5 processes and 1 graph of 3",
 		"raft --processes 6 --sample 1 --directed --set nodes=3":            "",
 	} {
@@ -121,19 +121,19 @@ repetitions: 2
 func TestAtlas_Refused(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string]string{
-		"no elector: want ID...":                   "",
-		`unknown algorithm "rift"`:                 "rift",
-		"naimi-trehel elects nobody":               "naimi-trehel",
-		"--processes 7, want 2 to 6":               "raft --processes 7",
-		"5 processes, want 2 to 4":                 "raft --directed",
-		"--sample -1, want 1":                      "raft --sample -1",
-		"--workers -1, want 1":                     "raft --workers -1",
-		"--time-out 1µs, want 1ms":                 "raft --time-out 1us",
-		"--graph: graph \"3;1;1-9\": link \"1-9\"": "raft --graph 3;1;1-9",
-		"--graph says which graphs":                "raft --graph chained --directed",
-		"--outage \"gone\", want one of: agreed":   "raft --outage gone",
-		"nowhere.yaml: cannot be read":             "nowhere.yaml",
-		"params.colour: unknown parameter":         "raft --params colour=red",
+		"no elector: expected ID...":                 "",
+		`unknown algorithm "rift"`:                   "rift",
+		"naimi-trehel elects nobody":                 "naimi-trehel",
+		"--processes 7, expected 2 to 6":             "raft --processes 7",
+		"5 processes, expected 2 to 4":               "raft --directed",
+		"--sample -1, expected 1":                    "raft --sample -1",
+		"--workers -1, expected 1":                   "raft --workers -1",
+		"--time-out 1µs, expected 1ms":               "raft --time-out 1us",
+		"--graph: graph \"3;1;1-9\": link \"1-9\"":   "raft --graph 3;1;1-9",
+		"--graph says which graphs":                  "raft --graph chained --directed",
+		"--outage \"gone\", expected one of: agreed": "raft --outage gone",
+		"nowhere.yaml: cannot be read":               "nowhere.yaml",
+		"params.colour: unknown parameter":           "raft --params colour=red",
 	} {
 		has(t, bench(t, append([]string{"atlas"}, strings.Fields(args)...)...).want(t, Usage).errors, want)
 	}

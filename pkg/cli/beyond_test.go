@@ -26,7 +26,7 @@ repetitions: 2
 `)
 	has(t, bench(t, "plan", file).want(t, Good).out, "raft            2  true")
 	r := bench(t, "run", file, "--out", out).want(t, Good)
-	has(t, r.out, "(2 *)", "*: in_model=false: more was asked")
+	has(t, r.out, "\nraft *  ", "*: in_model=false: conditions exceed what")
 	dir := latest(t, out, "toppled")
 	r = bench(t, "replay", dir, "--trial", "1").want(t, Good)
 	has(t, r.out, "in_model=false: survives 2 of 5 processes down at once, not 3 as at ")

@@ -17,20 +17,14 @@ func (s *streams) bisectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bisect GOOD BAD FILE",
 		Short: "Find the commit that changed a simulated trial",
-		Long: `Find the first commit between GOOD and BAD at which trial N of FILE is not what
-it is at GOOD, and print the first message at which it parts from the trial
-before. GOOD and BAD are commits of the git repository of this folder: tags,
-branches, hashes. FILE is an experiment or a folder of results as it is now,
-whatever the commits have.
+		Long: `Find the first commit between GOOD and BAD at which trial N of FILE differs
+from GOOD, and print the first message where the two traces diverge. FILE is an
+experiment or a folder of results as it is now. Any difference counts, unless
+--metric names a figure.
 
-The search goes as that of git bisect: of N commits it builds about log2(N), in
-a temporary folder, and has each simulate the trial. Commits that do not build,
-or cannot simulate it, are skipped. The repository and its working tree stay as
-they are; uncommitted changes have no part.
-
-Any change counts: another event, another instant, other content of a message,
-another verdict. With --metric, only a change of this figure of the trial does:
-that is the flag for a figure that got worse.
+As in git bisect, N commits take about log2(N) builds, in a temporary folder.
+Commits that do not build or cannot simulate the trial are skipped. The
+repository and its working tree stay unchanged.
 
 ` + answer.Explain("bisect", "0", "1", "2", "4", "5", "130, 143"),
 		Example: `  bench bisect v1.0 HEAD configs/quickstart.yaml --trial 3
@@ -43,18 +37,18 @@ that is the flag for a figure that got worse.
 	flags.StringVar(&q.Metric, "metric", "", "search for a change of the metric `NAME` alone")
 	flags.StringVar(&q.Package, "package", "./cmd/bench",
 		"build the command in the Go package `PATH`, as seen from this folder")
-	flags.BoolVar(&q.FirstParent, "first-parent", false, "take a merge for one commit, whatever it merged")
-	flags.IntVar(&events, "events", 10, "print `N` events of each side behind the parting")
+	flags.BoolVar(&q.FirstParent, "first-parent", false, "treat a merge as a single commit")
+	flags.IntVar(&events, "events", 10, "print `N` events of each side after the divergence")
 	return s.answering(c, func(args []string) (d *answer.Document, err error) {
 		if len(args) != 3 {
-			return nil, usage("bench bisect: %s, want two commits and FILE, as bench bisect v1.0 HEAD "+
+			return nil, usage("bench bisect: %s, expected two commits and FILE, as bench bisect v1.0 HEAD "+
 				"configs/quickstart.yaml", console.Plural(len(args), "argument", "arguments"))
 		}
 		if trial < 0 || events < 0 {
-			return nil, usage("--trial %d --events %d: want no number below 0", trial, events)
+			return nil, usage("--trial %d --events %d: expected no number below 0", trial, events)
 		}
 		q.Good, q.Bad = args[0], args[1]
-		if q.World, err = diff.ReadWorld(args[2], &trial); err != nil {
+		if q.Subject, err = diff.ReadSubject(args[2], &trial); err != nil {
 			return nil, err
 		}
 		ctx, stop := s.interruptible(context.Background())

@@ -90,11 +90,11 @@ func TestBisect(t *testing.T) {
 	r := here.bench(t, "bisect", "c0", "main", "small.yaml", "--trial", "1", "--events", "1").want(t, Incomplete)
 	narrow(t, r.out)
 	narrow(t, r.errors)
-	has(t, r.out, "one of these commits changed trial 1 of small.yaml; all but the last cannot be tested:",
+	has(t, r.out, "one of these commits changed trial 1 of small.yaml; only the last can be tested:",
 		here.git(t, "rev-parse", "--short=12", "c3")+" commit 3\n  "+here.git(t, "rev-parse", "c4")+
 			"\n  Ada <ada@example.com>, 2026-01-02T03:04:05+01:00\n  commit 4\n", "6 commits between, ",
 		" commit 3: it does not build: cmd/bench/main.go:15:", "A  "+here.git(t, "rev-parse", "--short=12", "c2")+" commit 2\nB  ",
-		" commit 4\ntrial 1 of small.yaml\n", "they part at message 5:\n", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1")
+		" commit 4\ntrial 1 of small.yaml\n", "they diverge at message 5:\n", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1")
 	has(t, r.errors, "bench: building "+here.git(t, "rev-parse", "--short=12", "c0")+" commit 0\n", "commit 7\n", "bench: 6 left, building ",
 		"bench:   skipped: it does not build: ", "bench:   changed\n", "bench:   the same\n")
 	here.clean(t)
@@ -136,13 +136,13 @@ func TestBisect_Metric(t *testing.T) {
 	has(t, r.out, "the first commit that changed messages of trial 1 of small.yaml:\n", "commit 2\nmessages was 5 and is 7\n",
 		" commit 1\nB  ", "to the last\n")
 	r = here.bench(t, append(args, "election_ms")...).want(t, Good)
-	has(t, r.out, "election_ms of trial 1 of small.yaml is the same at c0 and c3\n", "they part at message 5")
+	has(t, r.out, "election_ms of trial 1 of small.yaml is the same at c0 and c3\n", "they diverge at message 5")
 	if strings.Contains(r.errors, "left") {
 		t.Errorf("it searches for what is not there:\n%s", r.errors)
 	}
 	has(t, here.bench(t, append(args, "messagse")...).want(t, Usage).errors, `--metric: "messagse" is no metric; did you mean "messages"?`)
 	has(t, here.bench(t, append(args, "waiting_ms")...).want(t, Usage).errors, "of problem mutex, not of election")
-	has(t, here.bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", want one of: messages, duration_ms, `)
+	has(t, here.bench(t, append(args, "lost")...).want(t, Usage).errors, `--metric "lost", expected one of: messages, duration_ms, `)
 }
 
 func TestBisect_Mistakes(t *testing.T) {
@@ -155,12 +155,12 @@ func TestBisect_Mistakes(t *testing.T) {
 		code int
 		says string
 	}{
-		"two arguments":  {"c0 c1", Usage, "2 arguments, want two commits and FILE"},
+		"two arguments":  {"c0 c1", Usage, "2 arguments, expected two commits and FILE"},
 		"number":         {"c0 c1 small.yaml --trial -1", Usage, "no number below 0"},
-		"which trial":    {"c0 c1 small.yaml", Usage, "56 trials; want --trial N"},
+		"which trial":    {"c0 c1 small.yaml", Usage, "56 trials; add --trial N"},
 		"no such trial":  {"c0 c1 small.yaml --trial 57", Usage, "trials 1 to 56"},
 		"no FILE":        {"c0 c1 smal.yaml --trial 1", Usage, "smal.yaml"},
-		"no GOOD":        {"c9 c1 small.yaml --trial 1", Usage, `GOOD: "c9" is no commit of this repository, want a branch`},
+		"no GOOD":        {"c9 c1 small.yaml --trial 1", Usage, `GOOD: "c9" is no commit of this repository, expected a branch`},
 		"no BAD":         {"c0 c9 small.yaml --trial 1", Usage, `BAD: "c9" is no commit`},
 		"the same":       {"c1 c1 small.yaml --trial 1", Usage, "c1 and c1 are the same commit, "},
 		"backwards":      {"c1 c0 small.yaml --trial 1", Usage, "name the older one first"},

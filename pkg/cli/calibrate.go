@@ -19,17 +19,16 @@ func (s *streams) calibrateCommand() *cobra.Command {
 	var handling, label string
 	c := &cobra.Command{
 		Use:   "calibrate [FILE]",
-		Short: "Fit what handling costs in simulation to this machine",
-		Long: `Run short loads on real nodes for about ten seconds, fit to them what handling
-costs on this machine, and write that to FILE (default: standard output). An
-experiment names it, as costs: {file: FILE}, and its simulated times are then
-closer to those of real nodes. docs/twin.md has the model.
-
-The machine should be as busy as it will be when real trials run.
+		Short: "Fit the simulator's message-handling costs to this machine",
+		Long: `Run short loads on real nodes for about ten seconds, fit the simulator's
+message-handling costs to this machine, and write them to FILE (default:
+standard output). With costs: {file: FILE} in an experiment, simulated times
+are closer to those of real nodes. Keep the machine as busy as it will be when
+real trials run.
 
 With --handling RUN, the costs include the time in an algorithm's own handlers,
-per message that it handles, fitted to handling_ms of that run on real nodes. If
-RUN has several algorithms, --label chooses one.
+fitted to handling_ms of that run on real nodes. docs/explanation/twin.md has
+the model.
 
 ` + answer.Explain("calibrate", "0", "1", "2", "130, 143"),
 		Example: `  bench calibrate calibration.yaml
@@ -68,7 +67,7 @@ func (s *streams) calibrate(file string, handling time.Duration, quiet bool) (*a
 	if err != nil {
 		return nil, err
 	}
-	d := answer.New("calibrate", "What handling costs on this machine")
+	d := answer.New("calibrate", "Message-handling costs of this machine")
 	if file == "" {
 		d.Add(answer.File{Name: "costs", Text: string(text)})
 		return d, nil

@@ -44,7 +44,7 @@ func TestVerifyCases_Golden(t *testing.T) {
 		variant(t, "ELSEWHERE", `"bully"`, `"bulli"`, `"events"`, `"tree"`))
 	r := bench(t, "verify", "bully", "--cases", file).want(t, Violated)
 	golden(t, "verify-cases.txt", r.out)
-	has(t, r.errors, "cases.json is of the old form, which the next version does not read", "./scripts/convert-cases")
+	has(t, r.errors, "cases.json has the old format, which the next version does not read", "./scripts/convert-cases")
 	got, err := answer.Decode([]byte(bench(t, "verify", "bully", "--cases", file, "--json").want(t, Violated).out))
 	if err != nil || got.Table("cases")[1]["result"] != "FAILED" || got.Verdict != "a promise was broken within the model" {
 		t.Errorf("%v, %+v", err, got)
@@ -128,16 +128,16 @@ func TestVerifyCases_Mistakes(t *testing.T) {
 		"values": {[]string{holds, variant(t, "A", `"node": 1`, `"node": 4`),
 			variant(t, "B", `"sent": 5`, `"sent": "5"`), variant(t, "C", `"ANSWER"`, `"ANSWR"`)},
 			[]string{"cases.json:6: A: scenario.events[1].node: process 4 of 3",
-				`cases.json:10: B: scenario.expect.sent: "5", want a whole number`,
+				`cases.json:10: B: scenario.expect.sent: "5", expected a whole number`,
 				`cases.json:14: C: scenario.expect: sent_by_kind: no message is called "ANSWR" (has: ELECTION, `}},
 		"no JSON":  {[]string{holds, "{"}, []string{"cases.json:7: not JSON: "}},
-		"no cases": {nil, []string{"cases.json: no cases; want one of election/bully"}},
+		"no cases": {nil, []string{"cases.json: no cases; expected one of election/bully"}},
 		"another's": {[]string{variant(t, "A", `"bully"`, `"ring-list"`)},
 			[]string{"cases.json: no case of election/bully; it has cases of election/ring-list 1"}},
 		"a misspelt's": {[]string{variant(t, "A", `"bully"`, `"buly"`)},
 			[]string{"it has cases of election/buly 1 (unknown here)"}},
 		"a range of numbers": {[]string{variant(t, "A", `"n": 3`, `"n": "3..7"`)},
-			[]string{`cases.json:2: A: nodes: "3..7", want a whole number`}},
+			[]string{`cases.json:2: A: nodes: "3..7", expected a whole number`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bench(t, "verify", "bully", "--cases", caseFile(t, test.cases...)).want(t, Usage)
@@ -166,6 +166,6 @@ func TestVerifyCases_Mistakes(t *testing.T) {
 func TestVerify_RunsTheReferences(t *testing.T) {
 	t.Parallel()
 	r := bench(t, "verify", "naimi-trehel", "--schedules", "20").want(t, Good)
-	has(t, r.out, "ok References the algorithm's reference cases lead to what they expect "+
+	has(t, r.out, "ok References the algorithm's reference cases have the expected outcomes "+
 		"(10 cases); not checked here: LAST_at_end, NEXT1_while_in_cs, NEXT_at_end, token_at_end")
 }

@@ -71,14 +71,14 @@ func nodeCommand(args []string, stderr io.Writer) int {
 		fmt.Fprint(stderr, nodeHelp)
 		return Good
 	}
-	fmt.Fprintf(stderr, "node: unknown argument %q, want none, host, agent or nats\n", args[0])
+	fmt.Fprintf(stderr, "node: unknown argument %q, expected none, host, agent or nats\n", args[0])
 	return Usage
 }
 
 const nodeHelp = `node is one node of a trial. It reads its plan and its assignment from standard
 input, a line of JSON each, as bench writes them, and reports on standard output.
 
-  node        one node; nobody types this: a launcher does
+  node        one node; a launcher starts it
   node host   runs trials on this machine for a bench on another one, which
               starts it: bench run FILE --host "ssh THIS-MACHINE node host"
   node agent  has nodes on this machine for a bench on another one, which

@@ -59,6 +59,7 @@ func TestColumns(t *testing.T) {
 		"report":    {dir + " --out report.html", dir + " --figures figures", "nowhere"},
 		"serve":     {"nowhere"},
 		"export":    {dir, dir + " --format nonsense", dir + " --format gobench --out x.txt"},
+		"paper":     {dir + " --out paper", "nowhere", ""},
 		"init":      {"experiment.yaml", "experiment.yaml"},
 		"new":       {"", "algorithm", "algorithm election/x", "module", "module example.com/x"},
 		"version":   {""},

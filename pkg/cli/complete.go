@@ -52,7 +52,7 @@ func oneOf(flag, value string, values []string) error {
 	if slices.Contains(values, value) {
 		return nil
 	}
-	return usage("--%s %q, want one of: %s", flag, value, strings.Join(values, ", "))
+	return usage("--%s %q, expected one of: %s", flag, value, strings.Join(values, ", "))
 }
 
 // argumentsCalled completes the arguments of a command by their names in its usage.
@@ -81,6 +81,8 @@ func valuesOf(flag, called string) completion {
 		return completeList
 	case flag == "set":
 		return completeSet
+	case flag == "params":
+		return completeParams
 	case flag == "metrics", flag == "metric":
 		return completeMetrics
 	case flag == "ignore":
@@ -155,6 +157,15 @@ func lastOf(toComplete string, like func(start string, chosen []string) []string
 // of some words.
 func completeSet(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	return keyOrValue(toComplete, settable())
+}
+
+// completeParams completes a parameter, then its value, if that is one of some words.
+func completeParams(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	words, how := keyOrValue(params+toComplete, settable())
+	for i := range words {
+		words[i] = strings.TrimPrefix(words[i], params)
+	}
+	return words, how
 }
 
 // completeMetrics completes the last of several metrics of the runs before the flag.

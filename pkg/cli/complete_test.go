@@ -133,7 +133,7 @@ func TestComplete_Runs(t *testing.T) {
 		{"compare 3/small 7/small --ignore label,loss,l", more,
 			[]string{"label,loss,latency_model", "label,loss,latency_ms"}},
 		{"export 3/small --metrics elec", more, []string{"election_ms"}},
-		{"report 3/small --metric elec", more, []string{"election_ms"}},
+		{"report 3/small --metrics elec", more, []string{"election_ms"}},
 		{"report 3/small 7/small --x n", words, []string{"nodes"}},
 		{"report 3/small --series _", words, []string{"label", "topology"}},
 		{"export 3/small --metrics election_ms,duration_ms,d", more, []string{
@@ -183,7 +183,7 @@ func TestComplete_OffersWhatIsTaken(t *testing.T) {
 		values, _ := completed(t, bench, "plan", "--set", key)
 		for _, value := range values {
 			r := bench(t, "plan", file, "--set", value)
-			if strings.Contains(r.errors, "unknown key") || strings.Contains(r.errors, "want ") {
+			if strings.Contains(r.errors, "unknown key") || strings.Contains(r.errors, "expected ") {
 				t.Errorf("--set %s: %s", value, r.errors)
 			}
 		}

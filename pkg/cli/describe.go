@@ -11,17 +11,16 @@ func (s *streams) describeCommand() *cobra.Command {
 	return s.answering(&cobra.Command{
 		Use:   "describe ID",
 		Short: "Describe an algorithm",
-		Long: `Show what an algorithm declares about itself: its paper and how it departs
-from it, what it needs, survives, promises and claims, its messages and
-parameters. ID is as in "bench list". The name alone is enough if no other
-algorithm has it.`,
+		Long: `Show what an algorithm declares: its paper and how it departs from it, what it
+needs, survives, promises and claims, its messages and parameters. ID is as in
+"bench list", or the name alone where only one algorithm has it.`,
 		Example: `  bench describe election/bully
   bench describe naimi-trehel
   bench describe mutex/naimi-trehel --json`,
 		Args: cobra.ArbitraryArgs,
 	}, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
-			return nil, usage("bench describe: %d arguments, want one ID (\"bench list\" shows all)",
+			return nil, usage("bench describe: %d arguments, expected one ID (\"bench list\" shows all)",
 				len(args))
 		}
 		a, err := catalog.Find(args[0])

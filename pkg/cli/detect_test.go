@@ -36,13 +36,13 @@ func TestPlan_Detect(t *testing.T) {
 	}
 	has(t, here.bench(t, "plan", file, "--set", "transport=nats", "--detect", "5%").want(t, Good).out, "careful: a simulated pilot")
 	for _, c := range [][]string{
-		{"--detect", "5", "want a percentage"}, {"--detect", "0%", "want a percentage"},
+		{"--detect", "5", "expected a percentage"}, {"--detect", "0%", "expected a percentage"},
 		{"--pilot", "pilot/small", "go with --detect"}, {"--detect", "5%", "--metrics", "waiting_ms", `no metric "waiting_ms"`},
 	} {
 		says := c[len(c)-1]
 		has(t, here.bench(t, append([]string{"plan", file}, c[:len(c)-1]...)...).want(t, Usage).errors, says)
 	}
-	has(t, here.bench(t, "plan", file, "--detect", "5%", "--pilot", "nowhere").want(t, CouldNotRun).errors, "nowhere")
+	has(t, here.bench(t, "plan", file, "--detect", "5%", "--pilot", "nowhere").want(t, Usage).errors, "nowhere")
 	has(t, here.bench(t, "plan", write(t, "until.yaml", until), "--detect", "5%").want(t, Good).out, "30 simulated repetitions",
 		"planned 20")
 }

@@ -36,7 +36,7 @@ func TestDiff_Builds(t *testing.T) {
 	has(t, bench(t, "diff", here, here, file, "--trial", "1").want(t, Good).out,
 		"A  "+here, "trial 1 of "+file, "the same: ")
 	r := bench(t, "diff", here, there, file, "--trial", "1", "--events", "0").want(t, Missed)
-	has(t, r.out, "they part at message 5:", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1", "sent VICTORY")
+	has(t, r.out, "they diverge at message 5:", "p2 sends COORDINATOR to p1", "p2 sends VICTORY to p1", "sent VICTORY")
 
 	// An experiment on real nodes, and in another format, is told with all its defaults, in simulation.
 	toml := write(t, "small.toml", "name = 'small'\nproblem = 'election'\nalgorithms = ['bully']\nrepetitions = 1\n")
@@ -61,7 +61,7 @@ func TestDiff_Interrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	trial := 1
-	w, err := diff.ReadWorld(write(t, "small.yaml", small), &trial)
+	w, err := diff.ReadSubject(write(t, "small.yaml", small), &trial)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,23 +13,23 @@ import (
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
-// TestDiff_Algorithms: the first message at which two algorithms part, in one world.
+// TestDiff_Algorithms: the first message at which two algorithms part, on one trial.
 func TestDiff_Algorithms(t *testing.T) {
 	t.Parallel()
 	file := write(t, "small.yaml", small)
 	r := bench(t, "diff", "bully", "ring-list", file, "--trial", "8", "--events", "2").want(t, Missed)
 	narrow(t, r.out)
 	has(t, r.out, "A  bully\nB  ring-list\nleader-crash, 3 processes, repetition 1, seed ",
-		"the same: 6 events, up to ", "they part at message 1:\n  A  ", "p1 sends ELECTION{Attempt:",
+		"the same: 6 events, up to ", "they diverge at message 1:\n  A  ", "p1 sends ELECTION{Attempt:",
 		"p1 sends ELECTION{List:[1]} to p2", "what followed the last common event:\n", "  A  ... and ",
 		"sent ANSWER", "messages_per_election  ")
 	if strings.Contains(r.out, "variables differ") {
 		t.Error("no variable of theirs has the same name")
 	}
-	// Trial 8 is bully's and trial 36 that of ring, in the same world: any of both names it.
+	// Trial 8 is bully's and trial 36 that of ring, of the same trial: any of both names it.
 	other := bench(t, "diff", "bully", "ring-list", file, "--trial", "36", "--events", "2").want(t, Missed)
 	if other.out != r.out {
-		t.Errorf("trial 36 has another world than trial 8:\n%s\nand\n%s", other.out, r.out)
+		t.Errorf("trial 36 is another trial than trial 8:\n%s\nand\n%s", other.out, r.out)
 	}
 	// The label of the file is the trial that the file has.
 	has(t, bench(t, "diff", "ring", "ring-list", file, "--trial", "36").want(t, Good).out, "to the last\n")
@@ -65,11 +65,11 @@ func TestDiff_Set(t *testing.T) {
 		"A sets preVote true, B preVote false")
 }
 
-// TestDiff_World: what follows from an algorithm's own time-outs is the same for both.
-func TestDiff_World(t *testing.T) {
+// TestDiff_Subject: what follows from an algorithm's own time-outs is the same for both.
+func TestDiff_Subject(t *testing.T) {
 	t.Parallel()
 	r := bench(t, "diff", "bully", "bully,t_answer=90ms,t_coordinator=200ms", "--events", "3").want(t, Missed)
-	has(t, r.out, "they part at message", "election_ms")
+	has(t, r.out, "they diverge at message", "election_ms")
 	if strings.Contains(r.out, "crashes") {
 		t.Errorf("the crash is not at the same instant:\n%s", r.out)
 	}
@@ -87,7 +87,7 @@ func TestDiff_Folders(t *testing.T) {
 	has(t, bench(t, "diff", kept, again, "--trial", "3").want(t, Good).out, "trial 3\n\nthe same: ")
 	bench(t, "run", file, "--out", filepath.Join(root, "seed"), "--quiet", "--set", "seed=2").want(t, Good)
 	other := latest(t, root+"/seed", "small")
-	has(t, bench(t, "diff", kept, other, "--trial", "3").want(t, Missed).out, "p3 crashes", "they part at message")
+	has(t, bench(t, "diff", kept, other, "--trial", "3").want(t, Missed).out, "p3 crashes", "they diverge at message")
 
 	// A run of another build: its trial had more messages.
 	e, err := experiment.Load(file, experiment.Overrides{})
@@ -109,7 +109,7 @@ func TestDiff_Folders(t *testing.T) {
 	}
 	defer store.Close()
 	has(t, bench(t, "diff", again, store.Dir(), "--trial", "3").want(t, CouldNotRun).errors,
-		"trial 3 is not what ", "messages was 6 and is 5; another build ran it")
+		"trial 3 differs from the record in ", "messages was 6 and is 5; another build ran it")
 }
 
 func TestDiff_Mistakes(t *testing.T) {
@@ -121,21 +121,21 @@ func TestDiff_Mistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ args, says string }{
-		"one side":         {"bully", "1 argument, want two sides"},
+		"one side":         {"bully", "1 argument, expected two sides"},
 		"two kinds":        {"bully " + dir, "bully is an algorithm and " + dir + " is a folder"},
 		"unknown":          {"bully buly", `did you mean "election/bully"?`},
 		"problems":         {"bully naimi-trehel", "solve different problems"},
 		"folders and FILE": {dir + " " + dir + " " + file, "have their experiments; leave " + file + " out"},
 		"folders and set":  {dir + " " + dir + " --set nodes=3", "are for algorithms"},
-		"no FILE":          {self + " " + self, "want what both programs simulate"},
-		"which trial":      {"bully bully " + file, "56 trials; want --trial N"},
-		"which, of builds": {self + " " + self + " " + file, "56 trials; want --trial N"},
+		"no FILE":          {self + " " + self, "expected what both programs simulate"},
+		"which trial":      {"bully bully " + file, "56 trials; add --trial N"},
+		"which, of builds": {self + " " + self + " " + file, "56 trials; add --trial N"},
 		"no such trial":    {"bully bully " + file + " --trial 57", "trials 1 to 56"},
 		"nodes and FILE":   {"bully bully " + file + " --nodes 3", "--set nodes=5"},
-		"param":            {"bully bully,t_answer", `"t_answer", want NAME=VALUE`},
+		"param":            {"bully bully,t_answer", `"t_answer", expected NAME=VALUE`},
 		"unknown param":    {"bully bully,t_answr=1ms", "t_answer"},
 		"in the file":      {"bully bully,t_answr=1ms --trial 1 " + file, "t_answer"},
-		"several nodes":    {"bully bully --nodes 3,5", "want one number"},
+		"several nodes":    {"bully bully --nodes 3,5", "expected one number"},
 		"no set":           {"bully bully,set=etcd", `unknown set "etcd": bully has none`},
 		"an experiment":    {file + " " + file, "is an experiment, which both sides share"},
 		"no program":       {"./no-bench ./no-bench " + file, "./no-bench: there is no such folder or program"},

@@ -76,7 +76,7 @@ func TestDoubt(t *testing.T) {
 	bench(t, "run", file, "--out", root, "--quiet").want(t, Missed)
 	certain := latest(t, root, "doubt")
 	slow, slower := doubted(t, certain, 1), doubted(t, certain, 1.5)
-	const note = "smaller than what the clocks of the hosts can be wrong by (2000 ms)"
+	const note = "smaller than the clock error of the hosts (2000 ms)"
 	doubts := regexp.MustCompile(`clock_doubt_ms(": [1-9]|\n)`) // more than none
 	all := strings.ReplaceAll                                   // what formats escape
 	plain := func(text string) string { return all(all(all(text, `\_`, "_"), `\u003c`, "<"), "\\", "") }
@@ -86,9 +86,9 @@ func TestDoubt(t *testing.T) {
 		write func(dir string) string
 		parts []string
 	}{
-		"run": {endOf, []string{"? [", "?: " + note, " times slower than bully, n = 8 each, same luck; ?: " + note,
+		"run": {endOf, []string{"? [", "?: " + note, "bully < ring-list; ?: " + note,
 			"threshold: ", "? over 8 operations in 8 trials", "it is "}},
-		"run --json": {endOfJSON, []string{`"clock_doubt_ms": 2000`, `same luck; ?: ` + note}},
+		"run --json": {endOfJSON, []string{`"clock_doubt_ms": 2000`, `seed-matched pairs; ?: ` + note}},
 		"summary.csv": {func(dir string) string { return whole(t, dir)[results.SummaryFile] },
 			[]string{",clock_doubt_ms\n", ",2000\n"}},
 		"compare": {func(dir string) string {
@@ -130,10 +130,10 @@ func TestDoubt(t *testing.T) {
 	}
 	parts := map[string][]string{
 		"csv": {",clock_doubt_ms\n", ",2000\n"}, "json": {`"clock_doubt_ms": 2000`},
-		"gobench": {"# bully/nodes=3: election_ms ?: " + note}, "latex": {"{?}", "% ?: " + note},
+		"gobench": {"# bully/nodes=3: election_ms ?: " + note}, "latex": {"$^{?}$", "?: smaller than the clock error of"},
 		"junit": {"bully/nodes=3: election_ms ?: " + note}, "github": {"; ?: " + note},
 		"bmf": {"note: bully/nodes=3: election_ms ?: " + note}, "markdown": {"? [", "?: " + note},
-		"pgfplots": {"addlegendentry{bully?}", "% bully: a median ?: " + note, "# bully/nodes=3: the median ?: " + note},
+		"pgfplots": {"addlegendentry{bully?}", "% bully: a figure ?: " + note, "# bully/nodes=3: the figure ?: " + note},
 		"hgrm":     {"# the 8 fastest of 8 ?: " + note},
 		"ro-crate": {}, // has no figures
 	}
@@ -234,7 +234,7 @@ func drawn(t *testing.T, dir string) (text string) {
 	}
 	figures := t.TempDir()
 	o := figure.Options{Metrics: []string{"election_ms"}}
-	if _, err := figure.Write(d, figures, o); err != nil {
+	if _, _, err := figure.Write(d, figures, o); err != nil {
 		t.Fatal(err)
 	}
 	return whole(t, figures)["election_ms-nodes.svg"]

@@ -113,7 +113,7 @@ scenario: {kind: script, events: [{at: 0ms, do: crash, node: 2}]}
 		{"violation", fmt.Sprintf(file, "test-greedy"), nil, Violated,
 			[]string{"violation: mutex/test-greedy: ", "  reproduce: bench replay ", " --trial 1"}},
 		{"violation outside the model", fmt.Sprintf(file, "test-greedy"),
-			[]string{"--set", "network.loss=0.5"}, Good, []string{"violation 2 *", "*: in_model=false: more was asked"}},
+			[]string{"--set", "network.loss=0.5"}, Good, []string{"\ntest-greedy *  ", "trials: violation 2\n", "*: in_model=false: conditions exceed what"}},
 		{"error", fmt.Sprintf(file, "test-panic"), nil, CouldNotRun, []string{"error 2"}},
 		{"time-out", fmt.Sprintf(file, "test-restless"), nil, Incomplete,
 			[]string{"timeout 2", "[n/a]", "allow.timeout is 0"}},
@@ -139,9 +139,9 @@ scenario: {kind: script, events: [{at: 0ms, do: crash, node: 2}]}
 	}
 }
 
-// TestExitCodes_Readme: the table of README.md is the declaration.
-func TestExitCodes_Readme(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// TestExitCodes_Documented: the table of the reference is the declaration.
+func TestExitCodes_Documented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,27 +21,18 @@ var costWords = []string{"downtime_ms", "messages", "bypass", "outage"}
 func (s *streams) exploreCommand() *cobra.Command {
 	var q search.Request
 	var mode string
-	var exhaustive bool
+	var quiet, exhaustive bool
 	c := &cobra.Command{
 		Use:   "explore ID",
-		Short: "Search for a schedule that breaks a promise, in simulation",
-		Long: `Search schedules and faults in simulation for a broken promise: first at
-random, then around the instants at which earlier trials show that the order
-of events matters. A finding is made as small as possible, printed, and saved
-as an experiment that bench run repeats.
+		Short: "Search for a schedule that violates a promise",
+		Long: `Search schedules and faults in simulation for a violation. It is reduced to a
+minimal schedule, printed, and saved as an experiment for bench run. Only
+faults that the algorithm claims to survive are injected; violations under
+--faults all are no error. The same seed gives the same result.
 
-By default only faults that the algorithm claims to survive are tried. With
---faults all, it goes beyond: how an algorithm breaks there is a finding, and
-no error. The search lasts a minute, unless --time or --schedules says
-otherwise. The same seed finds the same.
-
-With --maximise it looks for the schedule that costs most: many random ones,
-of which the costliest is changed again and again. The result is a lower bound
-of the worst case. It is printed with what theory allows, and saved as an
-experiment that fails if it does not cost exactly that.
-
-With --exhaustive it walks through every schedule of the smallest systems
-instead, up to equal states, and prints how many there are.
+--maximise searches for the most expensive schedule instead: a lower bound of
+the worst case. --exhaustive visits every schedule of the smallest systems, up
+to equal states.
 
 ` + answer.Explain("explore", "0", "1", "2", "3", "130, 143"),
 		Example: `  bench explore mutex/naimi-trehel --schedules 2000
@@ -50,10 +41,11 @@ instead, up to equal states, and prints how many there are.
   bench explore naimi-trehel --exhaustive`,
 		Args: cobra.ArbitraryArgs,
 	}
-	exploreFlags(c, &q, &mode, &exhaustive)
+	exploreFlags(c, &q, &mode, &quiet, &exhaustive)
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
-			return nil, usage("bench explore: %d algorithms, want one (\"bench list\" shows all)", len(args))
+			return nil, usage("bench explore: %d algorithms, expected one (\"bench list\" shows "+
+				"all)", len(args))
 		}
 		alg, err := catalog.Find(args[0])
 		if err != nil {
@@ -61,19 +53,25 @@ instead, up to equal states, and prints how many there are.
 		}
 		if exhaustive {
 			c.Flags().Visit(func(given *pflag.Flag) {
-				if !slices.Contains([]string{"exhaustive", "format", "json"}, given.Name) {
+				if !slices.Contains([]string{"exhaustive", "format", "json", "quiet"}, given.Name) {
 					err = usage("--%s means nothing with --exhaustive; leave one out", given.Name)
 				}
 			})
 			if err != nil {
 				return nil, err
 			}
-			busy, done := s.busy()
+			busy, done := func(string) {}, func() {}
+			if !quiet {
+				busy, done = s.busy()
+			}
 			defer done()
 			return search.Exhaust(alg, busy)
 		}
 		if err := exploreWords(c, &q, mode); err != nil {
 			return nil, err
+		}
+		if quiet {
+			mode = silent
 		}
 		ctx, stop := s.interruptible(context.Background())
 		defer stop()
@@ -84,12 +82,12 @@ instead, up to equal states, and prints how many there are.
 	})
 }
 
-func exploreFlags(c *cobra.Command, q *search.Request, mode *string, exhaustive *bool) {
+func exploreFlags(c *cobra.Command, q *search.Request, mode *string, quiet, exhaustive *bool) {
 	flags := c.Flags()
 	flags.Uint64Var(&q.Schedules, "schedules", 0, "try `N` schedules (default: as many as --time allows)")
 	flags.DurationVar(&q.Time, "time", 0, "search for `D` (default: 1m, or until --schedules are tried)")
 	flags.IntVar(&q.Workers, "workers", 0, "try `N` schedules at a time (default: one per core)")
-	flags.Uint64Var(&q.Seed, "seed", 1, "seed `N` of the search; the same seed finds the same")
+	flags.Uint64Var(&q.Seed, "seed", 1, "draw the search from seed `N`")
 	flags.StringVar(&q.Nodes, "nodes", "", "use `N` processes, or one of several as 3,5 (default: 2 to 9)")
 	flags.DurationVar(&q.Latency, "latency", 0, "use `D` as the largest latency (default: several)")
 	flags.StringArrayVar(&q.Params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
@@ -100,9 +98,10 @@ func exploreFlags(c *cobra.Command, q *search.Request, mode *string, exhaustive 
 		strings.Join(costWords, ", ")+", or any column of times or counts")
 	flags.IntVar(&q.Events, "events", 0, "with --maximise: at most `N` events, besides delays (default: any)")
 	flags.StringVar(&q.Out, "out", "", "save a finding to `FILE` (default: explore-NAME.yaml)")
+	flags.BoolVar(quiet, "quiet", false, "print only results and errors")
 	flags.StringVar(mode, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progress.Modes, ", "))
-	flags.BoolVar(exhaustive, "exhaustive", false, "walk through the smallest systems instead")
+	flags.BoolVar(exhaustive, "exhaustive", false, "visit every schedule of the smallest systems")
 	choices(c, "faults", search.FaultModes)
 	choices(c, "rule", explore.Rules())
 	choices(c, "progress", progress.Modes)
@@ -113,9 +112,9 @@ func exploreWords(c *cobra.Command, q *search.Request, mode string) error {
 	flags := c.Flags()
 	switch {
 	case q.Schedules == 0 && flags.Changed("schedules"):
-		return usage("--schedules 0, want 1 or more")
+		return usage("--schedules 0, expected 1 or more")
 	case q.Time <= 0 && flags.Changed("time"):
-		return usage("--time %v, want a duration above 0, as 30s", q.Time)
+		return usage("--time %v, expected a duration above 0, as 30s", q.Time)
 	}
 	err := oneOf("faults", q.Faults, search.FaultModes)
 	if err == nil {

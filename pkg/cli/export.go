@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/conclave-bench/conclave/internal/answers/report"
 	"github.com/conclave-bench/conclave/internal/answers/report/export"
@@ -21,8 +23,17 @@ type exportFlags struct {
 	format, out, config string
 	citation            string
 	over, x, series     string
-	metrics, where      []string
+	cells               cellFlags
 	size                sizeFlags
+}
+
+// cellFlags say which figures of which cells are written.
+type cellFlags struct{ metrics, where []string }
+
+// add adds the flags; usual are the metrics where none are named.
+func (f *cellFlags) add(flags *pflag.FlagSet, usual string) {
+	flags.StringSliceVar(&f.metrics, "metrics", nil, "`COLUMNS` of trials.csv to write (default: "+usual+")")
+	flags.StringArrayVar(&f.where, "where", nil, "only cells where `COLUMN=VALUE`; repeatable: all must hold")
 }
 
 // benchConfigs are the values of --bench-config.
@@ -43,29 +54,31 @@ func (s *streams) exportCommand() *cobra.Command {
 		Short: "Write a run in the format of another tool",
 		Long: `Write what a run measured in the format of another tool. DIR is the folder
 of a run, or of an experiment for its latest run, or a file like trials.csv.
-The formats:
+docs/how-to/export.md describes the formats:
 
 ` + about.String() + `
-Figures are medians over trials with their 95 % intervals. gobench has every
-trial instead, hgrm every operation, and ro-crate none. parquet and sqlite have
-every row of the tables, by way of a program of their own, ` + export.StoreProgram + `.
-docs/export.md describes each format.`,
+Figures are medians over trials with 95 % intervals. gobench, parquet and
+sqlite have every trial, hgrm has every operation, and ro-crate has no figures.
+` + export.StoreProgram + ` writes parquet and sqlite.`,
 		Example: `  bench export results/quickstart/latest --format gobench
   bench export results/quickstart/latest --format latex --where nodes=5
   bench export results/quickstart/latest --format csv --over operations
   bench export results/quickstart/latest --format github --out benchmarks
   bench export results/quickstart/latest --format ro-crate`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return s.export(c, &f, args) },
+	}
+	inJSON := jsonFlag(c, &f.format)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := inJSON(); err != nil {
+			return err
+		}
+		return s.export(c, &f, args)
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.format, "format", "", "write `FORMAT`: "+strings.Join(names, ", "))
 	flags.StringVar(&f.out, "out", "",
 		"write to `FILE`, or to a folder if the format has several files (default: standard output)")
-	flags.StringSliceVar(&f.metrics, "metrics", nil,
-		"`COLUMNS` of trials.csv to write (default: the main ones; all for csv and json)")
-	flags.StringArrayVar(&f.where, "where", nil,
-		"only cells where `COLUMN=VALUE`; repeatable: all must hold")
+	f.cells.add(flags, "the main ones; all for csv and json")
 	flags.StringVarP(&f.x, "x", "x", "", "pgfplots: the `COLUMN` along the horizontal axis")
 	flags.StringVar(&f.series, "series", "",
 		"pgfplots: the `COLUMN` that has a line for each value (default: the algorithm)")
@@ -119,14 +132,14 @@ func (s *streams) export(c *cobra.Command, f *exportFlags, args []string) error 
 
 // parse reads the flags, as far as they do not depend on the run.
 func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, export.Options, error) {
-	o := export.Options{Metrics: f.metrics, Full: f.config == "full"}
+	o := export.Options{Metrics: f.cells.metrics, Full: f.config == "full"}
 	o.Draw.X, o.Draw.Series = f.x, f.series
 	if len(args) != 1 {
-		return nil, o, usage("bench export: %d folders, want one, as "+
+		return nil, o, usage("bench export: %d folders, expected one, as "+
 			"bench export results/quickstart/latest --format gobench", len(args))
 	}
 	if f.format == "" {
-		return nil, o, usage("bench export: want --format FORMAT, one of: %s",
+		return nil, o, usage("bench export: expected --format FORMAT, one of: %s",
 			strings.Join(export.Names(), ", "))
 	}
 	format, err := export.Find(f.format)
@@ -156,15 +169,19 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 			return nil, o, usage("--citation: %v", err)
 		}
 	}
-	if err := f.size.read(&o.Draw, "metrics", len(f.metrics)); err != nil {
+	if err := f.size.read(&o.Draw, len(f.cells.metrics)); err != nil {
 		return nil, o, err
 	}
-	o.Where, err = view.ReadWhere(f.where)
+	o.Where, err = view.ReadWhere(f.cells.where)
 	return format, o, err
 }
 
 // deliver writes the files to where they were asked for.
 func (s *streams) deliver(format *export.Format, files []export.File, out string) error {
+	if at := slices.IndexFunc(files, func(f export.File) bool { return f.Beside }); out == "" && at >= 0 {
+		s.say("note: this run has caveats, which --out FILE writes beside FILE")
+		files = slices.Delete(files, at, at+1)
+	}
 	switch {
 	case out == "" && len(files) > 1:
 		var names []string
@@ -179,7 +196,14 @@ func (s *streams) deliver(format *export.Format, files []export.File, out string
 		_, err := s.out.Write(files[0].Data)
 		return err
 	case !format.Several:
-		return s.place(filepath.Dir(out), export.File{Name: filepath.Base(out), Data: files[0].Data})
+		name := files[0].Name
+		for _, f := range files {
+			f.Name = filepath.Base(out) + strings.TrimPrefix(f.Name, name)
+			if err := s.place(filepath.Dir(out), f); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
 		return usage("--out %s: a file, and --format %s wants a folder", out, format.Name)
@@ -196,7 +220,7 @@ func (s *streams) deliver(format *export.Format, files []export.File, out string
 func (s *streams) place(dir string, f export.File) error {
 	path := filepath.Join(dir, f.Name)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return usage("--out %s: a folder, want a file", path)
+		return usage("--out %s: a folder, expected a file", path)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("export: %w", err)

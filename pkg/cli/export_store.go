@@ -35,7 +35,7 @@ func (s *streams) exportStore(c *cobra.Command, store *export.Store, out string,
 		if store.Several {
 			return usage("--out %s: a file, and --format %s wants a folder", out, store.Name)
 		}
-		return usage("--out %s: a folder, want a file", out)
+		return usage("--out %s: a folder, expected a file", out)
 	}
 	sheets, err := results.ReadSheets(args[0])
 	if err != nil {
@@ -63,8 +63,9 @@ func (s *streams) noteIncomplete(path string, h *results.Header, m *results.Mani
 	case (m == nil || !m.Complete) && results.Running(path):
 		s.say(fmt.Sprintf("note: the run is in progress: %d of %d trials", trials, h.Planned))
 	case m == nil && trials == h.Planned:
-		s.say(fmt.Sprintf("note: %s has no %s: the run is in progress, or was killed, or somebody has "+
-			"removed it; %s writes it", path, results.ManifestFile, program.Command("run", "--resume", path)))
+		s.say(fmt.Sprintf("note: %s has no %s: the run is in progress or was killed, or the file "+
+			"was removed; %s writes "+
+			"it", path, results.ManifestFile, program.Command("run", "--resume", path)))
 	case m == nil || !m.Complete:
 		s.say(fmt.Sprintf("note: the run is not complete: %d of %d trials; %s continues it",
 			trials, h.Planned, program.Command("run", "--resume", path)))

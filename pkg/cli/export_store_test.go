@@ -68,7 +68,7 @@ func TestExport_StoreMistakes(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--format sqlite makes a file: --out run.db":                       {"sqlite"},
 		"--format parquet makes a folder, with a file for each table":      {"parquet"},
-		"--out " + out + ": a folder, want a file":                         {"sqlite", "--out", out},
+		"--out " + out + ": a folder, expected a file":                     {"sqlite", "--out", out},
 		"--out " + file + ": a file, and --format parquet wants a folder":  {"parquet", "--out", file},
 		"--where means nothing to --format sqlite, which has whole tables": {"sqlite", "--where", "nodes=3"},
 	} {

@@ -71,7 +71,7 @@ func TestExport_Size(t *testing.T) {
 		"--ymin means nothing to --format csv": {"export", dir, "--format", "csv", "--ymin", "0"},
 		"--x means nothing to --format latex":  {"export", dir, "--format", "latex", "--x", "loss"},
 		"name it, as --metrics availability":   {"export", dir, "--format", "pgfplots", "--out", out, "--ymin", "0"},
-		"--width 85: want a length":            append(pgf, "--width", "85"),
+		"--width 85: expected a length":        append(pgf, "--width", "85"),
 		"--height 30mm leaves no room":         append(pgf, "--height", "30mm"),
 	} {
 		has(t, bench(t, args...).want(t, Usage).errors, want)
@@ -96,12 +96,18 @@ func TestExport_Sources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const caveats = "bench: note: this run has caveats, which --out FILE writes beside FILE\n"
 	for _, source := range []string{dir, filepath.Dir(dir), filepath.Join(filepath.Dir(dir), "latest"),
 		filepath.Join(dir, results.TrialsFile), copied} {
 		r := bench(t, "export", source, "--format", "csv").want(t, Good)
-		if got := withoutLast(r.out, 4); got != string(want) || r.errors != "" {
+		if got := withoutLast(r.out, 4); got != string(want) || r.errors != caveats {
 			t.Errorf("%s: not summary.csv and restricted means:\n%s%s", source, r.out, r.errors)
 		}
+	}
+	file := filepath.Join(t.TempDir(), "x.csv")
+	has(t, bench(t, "export", dir, "--format", "csv", "--out", file).want(t, Good).errors, file+".caveats.txt")
+	if text, err := os.ReadFile(file + ".caveats.txt"); err != nil || !strings.HasPrefix(string(text), "- ") {
+		t.Errorf("caveats: %v\n%s", err, text)
 	}
 	bench(t, "export", copied, "--format", "hgrm", "--out", filepath.Join(t.TempDir(), "h")).want(t, Good)
 }
@@ -216,21 +222,21 @@ func TestExport_Mistakes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"", Usage, "0 folders, want one"},
-		{dir, Usage, "want --format FORMAT, one of: gobench, junit, "},
+		{"", Usage, "0 folders, expected one"},
+		{dir, Usage, "expected --format FORMAT, one of: gobench, junit, "},
 		{dir + " --format gobnech", Usage, `did you mean "gobench"?`},
-		{dir + " " + dir + " --format csv", Usage, "2 folders, want one"},
+		{dir + " " + dir + " --format csv", Usage, "2 folders, expected one"},
 		{dir + " --format csv --metrics election", Usage, `did you mean "election_ms"?`},
-		{dir + " --format csv --where nodes", Usage, "want COLUMN=VALUE"},
+		{dir + " --format csv --where nodes", Usage, "expected COLUMN=VALUE"},
 		{dir + " --format csv --where node=3", Usage, `did you mean "nodes"?`},
 		{dir + " --format csv --where nodes=4", Usage, `unknown value of nodes "4" (has: 3, 5)`},
 		{dir + " --format csv --bench-config full", Usage, "--bench-config means nothing to --format csv"},
-		{dir + " --format gobench --bench-config some", Usage, "want one of: default, full"},
+		{dir + " --format gobench --bench-config some", Usage, "expected one of: default, full"},
 		{dir + " --format github --metrics election_ms,availability", Usage, "--out DIR"},
 		{dir + " --format github --out " + aFile, Usage, "wants a folder"},
-		{dir + " --format csv --out " + dir, Usage, "a folder, want a file"},
+		{dir + " --format csv --out " + dir, Usage, "a folder, expected a file"},
 		{dir + " --format csv --out " + aFile + "/x", CouldNotRun, "export: "},
-		{filepath.Join(dir, "nowhere") + " --format csv", CouldNotRun, "no run there"},
+		{filepath.Join(dir, "nowhere") + " --format csv", Usage, "no run there"},
 		{dir + " --format csv --citation " + aFile, Usage, "--citation means nothing to --format csv"},
 		{dir + " --format ro-crate --citation " + aFile, Usage, "it names no authors"},
 		{dir + " --format ro-crate --where nodes=3", Usage, "leave out --metrics and --where"},

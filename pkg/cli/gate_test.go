@@ -46,7 +46,7 @@ func TestGate(t *testing.T) {
 	r := here.bench(t, "gate", "--base", "main", "same.yaml", "elects.yaml").want(t, Missed)
 	narrow(t, r.out)
 	narrow(t, r.errors)
-	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\nfails: ", "\n\nelects.yaml\nbase  gate/base/elects/", "; fails: 3\n",
+	has(t, r.out, " commit 0\nhead  ", " commit 0, with uncommitted changes\nfails: ", "\n\nelects.yaml\nbase  gate/base/elects/", "; fails: 2\n",
 		"something is worse, or misses a threshold\n", "comparison: "+filepath.Join("gate", "comparison.md"))
 	has(t, r.errors, "bench: building head (", "bench: head runs same.yaml\nbench: base runs elects.yaml\nbench: head runs elects.yaml\n")
 	if first, _, _ := strings.Cut(r.out, "\n\nelects.yaml\n"); !strings.Contains(first, "\nfails: elects.yaml: bully: election_ms: ") {
@@ -159,11 +159,11 @@ func TestGate_Mistakes(t *testing.T) {
 		code int
 		says string
 	}{
-		"no base":        {"elects.yaml", Usage, "want --base, the branch or commit to compare with"},
-		"no FILE":        {"--base c0", Usage, "want FILE, an experiment"},
-		"turns":          {"--base c0 elects.yaml --turns 0", Usage, "--turns 0, want 1 or more"},
+		"no base":        {"elects.yaml", Usage, "expected --base, the branch or commit to compare with"},
+		"no FILE":        {"--base c0", Usage, "expected FILE, an experiment"},
+		"turns":          {"--base c0 elects.yaml --turns 0", Usage, "--turns 0, expected 1 or more"},
 		"no such commit": {"--base c9 elects.yaml", Usage, `configuration: gate: --base: "c9" is no commit of this repository`},
-		"nothing new":    {"--base main elects.yaml", Usage, "there is nothing to compare; the commit before is --base HEAD~1"},
+		"nothing new":    {"--base main elects.yaml", Usage, "there is nothing to compare; --base HEAD~1 names the commit before"},
 		"threshold":      {"--base c0 elects.yaml --threshold x", Usage, "--threshold x: "},
 		"no such file":   {"--base c0 elect.yaml", Usage, "configuration: gate: elect.yaml: no such file"},
 		"wrong file":     {"--base c0 wrong.yaml", Usage, "configuration: wrong.yaml:7: repetition: unknown key"},
@@ -205,8 +205,8 @@ func TestGate_Before(t *testing.T) {
 	here.put(t, "fresh.yaml", strings.Replace(elects, "bully", "ring-list", 1))
 	r := here.bench(t, "gate", "--base", "HEAD", "elects.yaml", "fresh.yaml").want(t, Good)
 	narrow(t, r.out)
-	const ran, alone = " elects) runs the file that it has, for it cannot run that of head: no such algorithm",
-		" elects) does not have this file, and cannot run it as head has it: there is nothing to compare"
+	const ran, alone = " elects) runs its own version of the file, since it cannot run that of head: no such algorithm",
+		" elects) does not have this file, and cannot run that of head: there is nothing to compare"
 	text := strings.Join(strings.Fields(r.out), " ")
 	has(t, text, "note: elects.yaml: base (", ran, "note: fresh.yaml: base (", alone, "nothing is worse")
 	markdown, junit := here.gated(t)
@@ -246,7 +246,7 @@ func TestNewModule(t *testing.T) {
 	}
 	for _, path := range []string{"", "example.com/own own", "Example.com", "/own", "example.com/"} {
 		r := here.bench(t, append([]string{"new", "module"}, strings.Fields(path)...)...).want(t, Usage)
-		has(t, r.errors, "want one module path, as example.com/own")
+		has(t, r.errors, "expected one module path, as example.com/own")
 	}
 	r := here.bench(t, "new", "module", "example.com/mine", "--conclave", clone).want(t, Good)
 	has(t, r.errors, "wrote mine/main.go", "wrote mine/.github/workflows/gate.yml", "wrote mine/go.mod")
@@ -262,7 +262,7 @@ func TestNewModule(t *testing.T) {
 	head := "." + string(filepath.Separator) + filepath.Join("gate", "bench-head")
 	for command, says := range map[string]string{
 		"init first.yaml": "run it with: " + head + " run first.yaml", "version": "conclave (devel)\nexample.com/mine (devel), commit ",
-		"run experiment.yaml": "example.com/mine (devel), commit ",
+		"run experiment.yaml": "experiment  first: election, sim, ",
 	} {
 		out, err := here.command(head, strings.Fields(command)...).CombinedOutput()
 		if err != nil {

@@ -20,21 +20,18 @@ func (s *streams) historyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history",
 		Short: "Track figures over commits, and find what changed them",
-		Long: `Keep what runs found at each commit, and find the commits that changed it.
+		Long: `Keep the figures of runs by commit, and find the commits that changed them. A
+history is a folder, or a reference of the git repository: git:refs/notes/NAME
+or git:BRANCH. It needs no server, and concurrent jobs can add to it.
 
-A history is a folder, or a reference of the git repository, as
-git:refs/notes/conclave or git:BRANCH. It needs no server, and jobs that add to
-it at once lose nothing. A reference is written only if nothing or a history is
-on it, and no working tree has it checked out.
-
-Figures of simulations are exact: the first commit at which a trial differs
-changed it. Figures of real processes are noisy: steps and drifts are found by
-their probability, which counts the places that were looked at.`,
+Simulated figures are exact: the first commit where a trial differs changed it.
+In figures of real processes, change points are tested against noise.
+docs/how-to/history.md has the method.`,
 		Example: `  bench history add results/ci/latest
   bench history analyze
   bench history report --out trends.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return usage("bench history: want add, analyze, bless, backfill, report or roc, as " +
+			return usage("bench history: expected add, analyze, bless, backfill, report or roc, as " +
 				"bench history add results/ci/latest")
 		},
 	}
@@ -52,12 +49,12 @@ func historyPlace(c *cobra.Command, f *history.Request) {
 // historyChoice adds the flags that say what is analyzed.
 func historyChoice(c *cobra.Command, f *history.Request) {
 	historyPlace(c, f)
-	flags := c.Flags()
-	flags.StringVar(&f.At, "at", "HEAD", "look at the commits up to `COMMIT`, without side branches")
+	flags, usual := c.Flags(), history.Usual("")
+	flags.StringVar(&f.At, "at", usual.At, "look at the commits up to `COMMIT`, without side branches")
 	flags.BoolVar(&f.All, "all", false, "look at the commits of all runs by date, not at those of a branch")
-	flags.Float64Var(&f.Alpha, "alpha", history.DefaultAlpha,
-		"accept a false alarm, in all noisy series together, with probability `P`")
-	flags.StringVar(&f.Least, "least", "1%", "ignore changes of noisy figures below `CHANGE`")
+	flags.Float64Var(&f.Alpha, "alpha", usual.Alpha,
+		"raise a false alarm with probability `P`, over all noisy series together")
+	flags.StringVar(&f.Least, "least", usual.Least, "ignore changes of noisy figures below `CHANGE`")
 	flags.StringSliceVar(&f.Metrics, "metrics", nil,
 		"look at the noisy `METRICS` (default: the problem's main ones)")
 	flags.StringArrayVar(&f.Where, "where", nil, "look only at cells where `COLUMN=VALUE`; repeatable")
@@ -69,15 +66,13 @@ func (s *streams) historyAddCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add RUN...",
 		Short: "Keep the figures of runs",
-		Long: `Keep the figures of runs, each with its commit, its machine and its experiment.
-RUN is a folder of results. Of a run that is kept already, nothing is added.
+		Long: `Keep the figures of runs, each with its commit, machine and experiment. RUN is
+a folder of results; a run that is in the history already adds nothing. The
+commit is the one that the program was built from; if the run's manifest has
+none, as with go run, or changes were uncommitted, name it with --commit.
 
-The commit is the one that the program was built from, as the run's manifest
-says. Where it says none, as with go run, or where changes were uncommitted,
-name it with --commit.
-
-With --push, a history in git:REF then goes to a remote repository, and what
-others have added there comes here.
+--push then pushes a history in git:REF to a remote repository, and fetches what
+others have added there.
 
 ` + answer.Explain("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history add results/ci/latest
@@ -90,10 +85,10 @@ others have added there comes here.
 	c.Flags().StringVar(&push, "push", "", "exchange a history in git:REF with a `REMOTE`, as origin")
 	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
 		if len(args) == 0 {
-			return nil, usage("bench history add: want a run, as bench history add results/ci/latest")
+			return nil, usage("bench history add: expected a run, as bench history add results/ci/latest")
 		}
 		if c.Flags().Changed("push") && (push == "" || strings.HasPrefix(push, "-")) {
-			return nil, usage("--push %q: want a remote repository by its name or URL, as origin", push)
+			return nil, usage("--push %q: expected a remote repository by its name or URL, as origin", push)
 		}
 		return f.Add(ctx, args, commit, push)
 	})
@@ -104,23 +99,14 @@ func (s *streams) historyAnalyzeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze",
 		Short: "Find the commits that changed figures",
-		Long: `Find the commits that changed figures, of all runs of the history whose commits
-the current one has.
+		Long: `Find the commits that changed figures, among the ancestors of the current one.
+A change is exact (a simulated trial differs from that of the commit before), a
+step (a figure of real processes has a new level), or a drift (it moves a little
+with every commit). A blessed change is reported but does not fail.
 
-  exact   a simulated trial differs from that of the commit before
-  step    a figure of real processes has another level from a commit on
-  drift   it moves a little with every commit
-
-A step or a drift has the probability P that noise alone looks like it,
-anywhere around. It is told if that is small (--alpha, for all series
-together), and needs three runs behind it: of the last runs it is said when
-they lie apart, no more. Runs on different machines are different series.
-What the time of a round trip over the bare bus explains is taken out.
-
-With --cause, the newest exact changes are traced to the first message at which
-a trial parts from that of the commit before, as bench bisect does it.
-
-What somebody has blessed is told, and is no failure.
+Each step or drift is reported with a p-value against noise. It needs three
+later runs to be confirmed; until then an outlying run is only flagged. Each
+machine has a series of its own, corrected for the round trip over its bus.
 
 ` + answer.Explain("history", "0", "1", "2", "4", "130, 143"),
 		Example: `  bench history analyze
@@ -130,7 +116,7 @@ What somebody has blessed is told, and is no failure.
 		Args: noArguments,
 	}
 	historyChoice(c, &f)
-	c.Flags().StringVar(&f.Since, "since", "", "tell only changes behind `COMMIT`")
+	c.Flags().StringVar(&f.Since, "since", "", "report only changes after `COMMIT`")
 	c.Flags().BoolVar(&f.Cause, "cause", false, "find the causes of exact changes; this builds commits")
 	c.Flags().StringVar(&f.Package, "package", "./cmd/bench",
 		"with --cause, build the command in the Go package `PATH`")
@@ -150,9 +136,9 @@ func (s *streams) historyBlessCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bless COMMIT",
 		Short: "Accept what a commit changed",
-		Long: `Accept what a commit changed, with the reason for those who read it later. It
-is told from then on, and is no failure any more. Of a change that lies
-somewhere between two commits, bless any of those between.
+		Long: `Accept what a commit changed, with the reason for later readers. The change is
+still reported, but no longer a failure. Of a change somewhere between two
+commits, bless any commit in that range.
 
 ` + answer.Explain("history", "0", "1", "2", "130, 143"),
 		Example: `  bench history bless HEAD --reason "raft now asks before it votes"
@@ -166,11 +152,11 @@ somewhere between two commits, bless any of those between.
 	c.Flags().StringVar(&reason, "reason", "", "say why, in `TEXT`")
 	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
 		if len(args) != 1 {
-			return nil, usage("bench history bless: %s, want one commit, as bench history bless HEAD "+
+			return nil, usage("bench history bless: %s, expected one commit, as bench history bless HEAD "+
 				"--reason ...", console.Plural(len(args), "argument", "arguments"))
 		}
 		if strings.TrimSpace(reason) == "" {
-			return nil, usage("bench history bless: want --reason: those who read it later need to know")
+			return nil, usage("bench history bless: expected --reason, for later readers")
 		}
 		return f.Bless(ctx, args[0], metricName, reason)
 	})
@@ -214,21 +200,21 @@ func (s *streams) historyRocCommand() *cobra.Command {
 	var alarms float64
 	c := &cobra.Command{
 		Use:   "roc",
-		Short: "Tell what the history would notice, and how often it cries wolf",
+		Short: "Estimate detection rate, delay and false-alarm rate (ROC)",
 		Long: `Add steps of 1, 2, 5 and 10 % to the noisy series of the history, one at a time,
-and tell how many are found, how many commits later, and how many false alarms
-a year there are, for several probabilities to choose --alpha from. Alarms are
-those that a look at every commit would have raised in the series as they are,
-and that the whole series does not bear out.`,
+and print how many are found, after how many commits, and how many false alarms
+a year to expect, for several values of --alpha. A false alarm is one that an
+analysis after every commit would raise in the unchanged series, and that the
+whole series does not confirm.`,
 		Example: `  bench history roc
   bench history roc --alarms 4`,
 		Args: noArguments,
 	}
 	historyChoice(c, &f)
-	c.Flags().Float64Var(&alarms, "alarms", 1, "propose what raises at most `N` false alarms a year")
+	c.Flags().Float64Var(&alarms, "alarms", 1, "propose an --alpha with at most `N` false alarms a year")
 	return s.working(c, func(ctx context.Context, _ []string) (*answer.Document, error) {
 		if !(alarms >= 0) || math.IsInf(alarms, 0) {
-			return nil, usage("--alarms %v: want a number of false alarms a year, as 1", alarms)
+			return nil, usage("--alarms %v: expected a number of false alarms a year, as 1", alarms)
 		}
 		_, a, err := f.Analysis(ctx)
 		if err != nil {
@@ -247,16 +233,14 @@ func (s *streams) historyBackfillCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backfill RANGE FILE",
 		Short: "Run an experiment with the programs of past commits",
-		Long: `Run the experiment of FILE, as it is now, with the program of each commit in
-RANGE, and keep the figures. RANGE is as git has it: v1.0..HEAD, or HEAD~20..;
-of merged branches the merges alone count. Each commit is checked out into a
-temporary folder and built. The repository and its working tree stay as they
-are.
+		Long: `Build the program of each commit in RANGE, run the experiment of FILE as it is
+now, and keep the figures. RANGE is a git range: v1.0..HEAD or HEAD~20..; of
+merged branches only the merges count. Commits are built in temporary folders;
+the repository and its working tree stay unchanged.
 
-Commits of which the history has a run of this experiment are left out, on
-real processes a run on a machine like this one. So a backfill that was
-interrupted goes on where it was. Commits that do not build, or cannot run the
-experiment, are skipped.
+Commits with a run of this experiment are skipped, on real processes only if the
+machine was like this one, so that an interrupted backfill resumes. Commits that
+do not build, or cannot run the experiment, are skipped too.
 
 ` + answer.Explain("history", "0", "1", "2", "5", "130, 143"),
 		Example: `  bench history backfill v1.0..HEAD configs/ci.yaml
@@ -266,11 +250,11 @@ experiment, are skipped.
 	historyPlace(c, &f)
 	c.Flags().StringVar(&f.Package, "package", "./cmd/bench",
 		"build the command in the Go package `PATH`, as seen from this folder")
-	c.Flags().BoolVar(&f.Again, "again", false, "run also what the history has")
+	c.Flags().BoolVar(&f.Again, "again", false, "also run commits that the history has")
 	f.Say = s.say
 	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
 		if len(args) != 2 {
-			return nil, usage("bench history backfill: %s, want a range of commits and FILE, as bench "+
+			return nil, usage("bench history backfill: %s, expected a range of commits and FILE, as bench "+
 				"history backfill HEAD~20..HEAD configs/ci.yaml",
 				console.Plural(len(args), "argument", "arguments"))
 		}

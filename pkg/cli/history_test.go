@@ -30,18 +30,18 @@ func TestHistory(t *testing.T) {
 	has(t, add("c0"), "history: small, 8 cells, of "+here.git(t, "rev-parse", "--short=12", "c0")+" commit 0\n")
 	add("c1")
 	r := here.bench(t, "history", "analyze").want(t, Good)
-	has(t, r.out, "2 runs of 2 commits; 48 exact series, 0 noisy\n\nnothing changed\n")
+	has(t, r.out, "2 runs of 2 commits; 40 exact series, 0 noisy\n\nnothing changed\n")
 	add("c2", "--set", "detector.delay=25ms")
 	r = here.bench(t, "history", "analyze").want(t, Missed)
 	narrow(t, r.out)
 	has(t, r.out, here.git(t, "rev-parse", "--short=12", "c2")+" commit 2\n",
-		"changed, worse: small: bully nodes=3 loss=0: downtime_ms 38 -> 53 (+39.47%),", "the experiment is another, too: it may be the cause\n",
-		"8 changes for the worse that nobody has blessed")
+		"changed, worse: small: bully nodes=3 loss=0: downtime_ms 38 -> 53 (+39.47%),", "the experiment has changed, too, which may be the cause\n",
+		"8 unblessed changes for the worse")
 	has(t, here.bench(t, "history", "analyze", "--where", "label=ring", "--where", "nodes=3").want(t, Missed).out,
-		"2 changes for the worse that nobody has blessed")
+		"2 unblessed changes for the worse")
 	has(t, here.bench(t, "history", "analyze", "--since", "c2").want(t, Good).out, "nothing changed")
 	has(t, here.bench(t, "history", "analyze", "--at", "c1").want(t, Good).out, "nothing changed",
-		"note: 1 run is of commits that are not on this line: left out")
+		"note: 1 run is of commits that are not on this branch: left out")
 
 	r = here.bench(t, "history", "analyze", "--cause", "--where", "nodes=3", "--where", "label=bully", "--where",
 		"loss=0").want(t, Missed)
@@ -57,7 +57,7 @@ func TestHistory(t *testing.T) {
 	if err := answer.Unmarshal([]byte(r.out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Runs != 3 || len(got.Findings) != 8 || got.Bad != 4 || len(got.Series) != 48 ||
+	if got.Runs != 3 || len(got.Findings) != 8 || got.Bad != 4 || len(got.Series) != 40 ||
 		got.Findings[0].Blessed != "slower links" {
 		t.Errorf("%d runs, %d findings, %d bad, %d series", got.Runs, len(got.Findings), got.Bad,
 			len(got.Series))
@@ -100,18 +100,18 @@ func TestHistory_Mistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{}, "want add, analyze, bless, backfill, report or roc"},
-		{[]string{"add"}, "want a run"},
+		{[]string{}, "expected add, analyze, bless, backfill, report or roc"},
+		{[]string{"add"}, "expected a run"},
 		{[]string{"add", "nowhere"}, "nowhere"},
 		{[]string{"add", run, "--commit", "nothing"}, `"nothing" is no commit of this repository`},
 		{[]string{"add", run, "--commit", "c0", "--store", "small.yaml"}, "small.yaml is a file"},
-		{[]string{"add", run, "--commit", "c0", "--store", "git:a..b"}, "no name of a reference"},
+		{[]string{"add", run, "--commit", "c0", "--store", "git:a..b"}, "not a valid name of a git reference"},
 		{[]string{"analyze"}, "history has no runs; bench history add RUN adds one"},
 		{[]string{"analyze", "--format", "xml"}, "xml"},
 		{[]string{"analyze", "--alpha", "2"}, "--alpha 2"},
 		{[]string{"analyze", "--least", "5"}, "--least 5"},
 		{[]string{"analyze", "--where", "x"}, `--where "x"`},
-		{[]string{"bless", "c0"}, "want --reason"},
+		{[]string{"bless", "c0"}, "expected --reason"},
 		{[]string{"bless", "--reason", "x"}, "0 arguments"},
 		{[]string{"bless", "nothing", "--reason", "x"}, "is no commit"},
 		{[]string{"backfill", "c0", "small.yaml"}, `"c0" is no range`},
@@ -127,7 +127,7 @@ func TestHistory_Mistakes(t *testing.T) {
 	has(t, flat(here.bench(t, "history", "add", run, "--commit", strings.Repeat("a", 40)).want(t, Good).out),
 		"small, 8 cells")
 	has(t, flat(here.bench(t, "history", "analyze", "--since", strings.Repeat("b", 40)).want(t, Usage).errors),
-		"is not of the history that is looked at")
+		"is not among the analysed commits")
 }
 
 // TestHistory_Where: --where finds what that of bench compare finds, and is the same mistake where it finds

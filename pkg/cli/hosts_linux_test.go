@@ -55,7 +55,7 @@ func TestRun_Hosts(t *testing.T) {
 	if err != nil || len(m.Hosts) != 2 || m.Hosts[1].Name != "lab2" || m.Hosts[1].Machine.OS == "" {
 		t.Fatalf("%v, %+v", err, m)
 	}
-	has(t, bench(t, "replay", dir, "--trial", "1").want(t, Good).out, "the algorithm asks for the same")
+	has(t, bench(t, "replay", dir, "--trial", "1").want(t, Good).out, "the algorithm reacts as recorded")
 	bench(t, "run", file, "--out", filepath.Join(root, "here")).want(t, Good)
 	here := latest(t, filepath.Join(root, "here"), "spread")
 	if list := clockErrors(t, here); !slices.Equal(list, []string{"", ""}) {
@@ -67,7 +67,7 @@ func TestRun_Hosts(t *testing.T) {
 		"(--hosts) that it began with")
 	has(t, bench(t, "run", "--resume", dir, "--hosts", loopback(t, "lab2", "lab3")).want(t, Usage).errors,
 		"now they are lab2, lab3")
-	has(t, bench(t, "merge", dir, here).want(t, Usage).errors, "is a run in one piece, and no shard")
+	has(t, bench(t, "merge", dir, here).want(t, Usage).errors, "is a whole run, not a shard")
 }
 
 // TestRun_HostsSecrets: what agents are told in confidence, on their standard input, is in no

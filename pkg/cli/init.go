@@ -39,7 +39,7 @@ func (s *streams) initCommand() *cobra.Command {
 			fmt.Fprintf(s.aside(), "wrote %s; run it with: %s\n", args[0], program.Command("run", args[0]))
 			return d, nil
 		}
-		return nil, usage("bench init: %d files, want one or none", len(args))
+		return nil, usage("bench init: %d files, expected one or none", len(args))
 	})
 }
 

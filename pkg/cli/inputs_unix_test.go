@@ -50,7 +50,7 @@ func TestInputs_Endless(t *testing.T) {
 				select {
 				case r := <-done:
 					if r.code != CouldNotRun && r.code != Usage || !strings.Contains(r.errors, path) ||
-						!strings.Contains(flat(r.errors), kind+", want a regular file") {
+						!strings.Contains(flat(r.errors), kind+", expected a regular file") {
 						t.Errorf("%s %s: %q: exit code %d, %s", path, kind, args, r.code, r.errors)
 					}
 				case <-time.After(20 * time.Second):

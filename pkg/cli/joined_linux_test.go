@@ -197,7 +197,7 @@ func TestRun_JoinedHostsRefused(t *testing.T) {
 	}
 	has(t, run(CouldNotRun, "--hosts", l.url), "no host is free at "+l.url+"; start one on each machine, as: bench work "+
 		"--join "+l.url+" --address ADDRESS")
-	has(t, run(Usage, "--hosts", "nats://10.0.0.1:4222"), "nats:// is not encrypted; want tls://10.0.0.1:4222")
+	has(t, run(Usage, "--hosts", "nats://10.0.0.1:4222"), "nats:// is not encrypted; expected tls://10.0.0.1:4222")
 	has(t, run(Usage, "--hosts", "nats://me:word@127.0.0.1:4222"), "log in with --nats-creds")
 	has(t, run(Usage, "--hosts", l.url, "--set", "bus.url=tls://x:4222"), "with bus.url")
 	nc, err := nats.Connect(l.url)
@@ -229,7 +229,7 @@ func TestRun_JoinedHostsRefused(t *testing.T) {
 	has(t, run(Usage, "--hosts", l.url), l.url+" as hosts.yaml:2: hosts: cell 1, ",
 		"3 processes, but the hosts have slots for 1")
 	has(t, run(CouldNotRun, "--hosts", l.url, "--set", "hosting.hosts=[lab2, lab4]"),
-		"these hosts are wanted, and not free: lab4")
+		"these hosts are required but not free: lab4")
 	say("lab2", "", "127.0.0.1")
 	has(t, run(Usage, "--hosts", l.url), `hosts[2].name: "lab2" is the name of hosts[1] as well`)
 	has(t, bench(t, "work", "--join", l.url, "--slots", "2").want(t, Usage).errors, "add --address or --interface")

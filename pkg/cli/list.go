@@ -15,7 +15,7 @@ func (s *streams) listCommand() *cobra.Command {
 	return s.answering(&cobra.Command{
 		Use:   "list [FAMILY]",
 		Short: "List algorithms, scenarios, faults, metrics and more",
-		Long: "List what is linked in and what an experiment can ask for. FAMILY is one of\n" +
+		Long: "List what this program has and what an experiment can use. FAMILY is one of\n" +
 			console.Wrap(strings.Join(names, ", ")+"; without it, everything is listed.", 0),
 		Example: `  bench list
   bench list algorithms
@@ -30,7 +30,7 @@ func (s *streams) listCommand() *cobra.Command {
 		},
 	}, func(args []string) (*answer.Document, error) {
 		if len(args) > 1 {
-			return nil, usage("bench list: %d arguments, want one at most: %s", len(args),
+			return nil, usage("bench list: %d arguments, expected one at most: %s", len(args),
 				strings.Join(names, ", "))
 		}
 		return catalog.List(strings.Join(args, ""))

@@ -108,7 +108,7 @@ type runAnswer struct {
 	Ranking           []struct {
 		Metric, Slower, Faster string
 		Shown                  bool
-		SameLuck               bool `json:"same_luck"`
+		SameLuck               bool `json:"seed_matched"`
 		N                      int
 		Ratio, Difference      *float64
 	}

@@ -66,17 +66,23 @@ func TestMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Not Rusage.Maxrss, which begins with what this process has.
-			_, text, _ = bytes.Cut(text, []byte("VmHWM:"))
-			var most int
-			if _, err := fmt.Sscanf(string(text), "%d kB", &most); err != nil {
-				t.Fatal(err)
-			}
+			most := peakOf(t, text)
 			t.Logf("%s, %s: %d MB", problem, args[0], most<<10/1_000_000)
 			if most > mostKiB {
 				t.Errorf("%s, %s: %d KiB resident, want at most %d", problem, args[0], most, mostKiB)
 			}
 		}
 	}
+}
+
+// peakOf is the most resident memory of a process, in KiB, from its status in /proc.
+func peakOf(t *testing.T, status []byte) (most int) {
+	t.Helper()
+	_, line, _ := bytes.Cut(status, []byte("VmHWM:"))
+	if _, err := fmt.Sscanf(string(line), "%d kB", &most); err != nil {
+		t.Fatal(err)
+	}
+	return most
 }
 
 // enlarge writes the tables of the run in from to a folder of their own, with the trials of each cell so

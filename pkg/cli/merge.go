@@ -17,20 +17,18 @@ import (
 func (s *streams) mergeCommand() *cobra.Command {
 	var out string
 	var wait time.Duration
+	var notes bool
 	c := &cobra.Command{
 		Use:   "merge DIR...",
-		Short: "Make one run of its shards",
-		Long: `Make one run of all shards of an experiment, which "bench run --shard" has
-run on several machines. DIR is the folder of a shard, or that of an
-experiment with its shards in it. The run gets a folder of its own, and the
-shards stay.
+		Short: "Merge the shards of a run",
+		Long: `Merge the shards of an experiment, which "bench run --shard" ran on several
+machines, into one run in a folder of its own. DIR is the folder of a shard, or
+of an experiment with its shards. Merged shards of a simulation equal an
+unsharded run, byte for byte.
 
-A simulated run that is merged is the run in one piece, byte for byte. In one
-on real nodes, column host says on which machine each trial ran.
-
-Shards of different experiments, programs or divisions are refused, and so is
-a shard that is missing, not at its end, or there twice. Then nothing is
-written, and the commands are printed that run what is missing.
+Shards of different experiments, programs or divisions are refused, and so are
+missing, unfinished and duplicate shards. Then nothing is written, and the
+commands that run what is missing are printed.
 
 ` + answer.Explain("run", "0", "1", "2", "3", "4", "5"),
 		Example: `  bench merge results/quickstart
@@ -38,12 +36,13 @@ written, and the commands are printed that run what is missing.
 		Args: cobra.ArbitraryArgs,
 	}
 	c.Flags().StringVar(&out, "out", "results", "write the run into a folder of its own in `DIR`")
+	notesFlag(c, &notes)
 	c.Flags().DurationVar(&wait, "wait", 0, "wait up to `TIME`, as 12h, for shards that have not ended")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) == 0 {
-			return nil, usage("bench merge: want the folders of shards, as results/quickstart")
+			return nil, usage("bench merge: expected the folders of shards, as results/quickstart")
 		}
-		return s.merge(args, out, wait)
+		return s.merge(args, out, wait, notes)
 	})
 }
 
@@ -51,7 +50,8 @@ written, and the commands are printed that run what is missing.
 const look = time.Second
 
 // merge ends as the run in one piece would have.
-func (s *streams) merge(paths []string, out string, wait time.Duration) (*answer.Document, error) {
+func (s *streams) merge(paths []string, out string, wait time.Duration, notes bool) (
+	*answer.Document, error) {
 	deadline := time.Now().Add(wait)
 	var refused *results.MergeError
 	dir, err := results.Merge(paths, out, s.argv)
@@ -85,7 +85,7 @@ func (s *streams) merge(paths []string, out string, wait time.Duration) (*answer
 	if err != nil {
 		return nil, err
 	}
-	o.Notes = m.Notes
+	o.Notes, o.Whole = m.Notes, notes
 	frugal(false)
 	if err := o.Hold(); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// The commands of docs/many-machines.md: shards in any order, one of them killed in the
+// The commands of docs/how-to/shards.md: shards in any order, one of them killed in the
 // middle and started again; the run that they make has the tables and the exit code of
 // the run in one piece.
 func TestMerge_EndToEnd(t *testing.T) {
@@ -24,7 +24,7 @@ func TestMerge_EndToEnd(t *testing.T) {
 	parts := filepath.Join(root, "parts")
 	for _, shard := range []string{"1+1/3", "1/3"} { // thresholds are for the whole
 		r := bench(t, "run", file, "--shard", shard, "--out", parts).want(t, Good)
-		has(t, r.out, "of a run, and no run: bench merge", "results: "+parts)
+		has(t, r.out, "this is only shard", "bench merge merges all shards", "results: "+parts)
 	}
 	r := bench(t, "merge", filepath.Join(parts, "small"), "--out", root).want(t, Usage)
 	has(t, r.errors, "shard 3/3 is missing", "bench run "+file+" --shard 3/3 --out "+parts)
@@ -66,7 +66,7 @@ func TestMerge_EndToEnd(t *testing.T) {
 
 	// What reads runs says that a shard is none; a merged run goes on with nothing.
 	shard := filepath.Join(parts, "small", "shard-1-of-3")
-	has(t, flat(bench(t, "compare", dir, shard).out), "careful: new: this is shard 1/3 of a run")
+	has(t, flat(bench(t, "compare", dir, shard).out), "careful: new: this is only shard 1/3 of a run")
 	has(t, bench(t, "replay", shard, "--trial", "2").want(t, Usage).errors, "--trial 2 is not in shard 1/3")
 	bench(t, "replay", shard, "--trial", "1").want(t, Good)
 	has(t, bench(t, "run", "--resume", dir).want(t, Missed).errors, "56 of 56 trials were finished")
@@ -76,7 +76,7 @@ func TestMerge_EndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, string(text), "this is shard 1/3 of a run")
+	has(t, string(text), "this is only shard 1/3 of a run")
 }
 
 // cut makes the run in dir one that was killed: of its journal, so many lines are left.
@@ -103,14 +103,14 @@ func TestShard_Refuses(t *testing.T) {
 	bench(t, "run", file, "--shard", "1/3", "--out", root).want(t, Good)
 	nats := write(t, "nats.yaml", strings.Replace(small, "transport: sim", "transport: nats", 1))
 	for want, args := range map[string][]string{
-		`"0/3" is no shard, want I/N, where I counts from 1 to N`: {file, "--shard", "0/3"},
-		"there are 7 repetitions":                                 {file, "--shard", "1/8"},
+		`"0/3" is no shard, expected I/N, where I counts from 1 to N`: {file, "--shard", "0/3"},
+		"there are 7 repetitions":                                     {file, "--shard", "1/8"},
 		"repetitions has a rule (until)": {file, "--shard", "1/2", "--set",
 			"repetitions={max: 20, until: {metric: election_ms, ci: 5%}}"},
-		"--shard with --resume":              {"--resume", root, "--shard", "1/2"},
-		"--machine without --shard":          {file, "--machine", "lab7"},
-		"a simulation is the same on every":  {file, "--shard", "1/2", "--machine", "lab7"},
-		"want the name of that machine, as ": {nats, "--shard", "1/2", "--host", "ssh lab7 ./node host"},
+		"--shard with --resume":                  {"--resume", root, "--shard", "1/2"},
+		"--machine without --shard":              {file, "--machine", "lab7"},
+		"a simulation is the same on every":      {file, "--shard", "1/2", "--machine", "lab7"},
+		"expected the name of that machine, as ": {nats, "--shard", "1/2", "--host", "ssh lab7 ./node host"},
 	} {
 		r := bench(t, append(append([]string{"run"}, args...), "--out", filepath.Join(root, "none"))...)
 		if args[0] == "--resume" {
@@ -119,8 +119,8 @@ func TestShard_Refuses(t *testing.T) {
 		has(t, r.want(t, Usage).errors, want)
 	}
 	r := bench(t, "run", file, "--shard", "1/3", "--set", "seed=2", "--out", root).want(t, CouldNotRun)
-	has(t, r.errors, "shard 1/3 is there already", "the configuration differs", "in another folder (--out)")
-	has(t, bench(t, "merge").want(t, Usage).errors, "want the folders of shards")
+	has(t, r.errors, "shard 1/3 exists already", "the configuration differs", "in another folder (--out)")
+	has(t, bench(t, "merge").want(t, Usage).errors, "expected the folders of shards")
 }
 
 // A block stays on one machine, whose name stands in each row.

@@ -17,14 +17,18 @@ func (s *streams) newCommand() *cobra.Command {
 		Example: `  bench new algorithm election/my-election`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("bench new: %q, want algorithm or module", args[0])
+				return usage("bench new: %q, expected algorithm or module", args[0])
 			}
-			return usage("bench new: want algorithm or module, as bench new algorithm election/my-election")
+			return usage("bench new: expected algorithm or module, as bench new algorithm " +
+				"election/my-election")
 		},
 	}
 	c.AddCommand(s.newAlgorithmCommand(), s.newModuleCommand())
 	return c
 }
+
+// usesClone is the help of --conclave.
+const usesClone = "let the module use the clone of Conclave in this `FOLDER` as it is, on this machine alone"
 
 func (s *streams) newModuleCommand() *cobra.Command {
 	var out, source string
@@ -32,14 +36,17 @@ func (s *streams) newModuleCommand() *cobra.Command {
 		Use:   "module PATH",
 		Short: "Write a Go module with a command of your own, and a gate",
 		Long: `Write a module that imports Conclave: a main of ten lines, go.mod, an
-experiment, and a workflow for GitHub that compares each pull request with its
-base. "bench new algorithm ID --module PATH" writes one with an algorithm of
-your own, too.`,
+experiment, and a GitHub workflow that compares each pull request with its base.
+"bench new algorithm ID --module PATH" adds an algorithm of your own.
+
+The module requires the version of Conclave that this program was installed
+from, or the commit of the clone that it runs in; docs/how-to/gate.md says what
+to do until that commit is published.`,
 		Example: `  bench new module example.com/mine`,
 		Args:    cobra.ArbitraryArgs,
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FOLDER` of the module (default: the last part of PATH)")
-	c.Flags().StringVar(&source, "conclave", "", "let it use the clone of Conclave in this `FOLDER`")
+	c.Flags().StringVar(&source, "conclave", "", usesClone)
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		m, err := scaffold.Module(args, s.err)
 		if err != nil {
@@ -55,13 +62,12 @@ func (s *streams) newAlgorithmCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "algorithm ID",
 		Short: "Write a plugin that runs, its tests and its scenarios",
-		Long: `Write an algorithm that runs and whose tests pass. Replace its rules by yours,
-one at a time.
+		Long: `Write an algorithm that runs and passes its tests; then replace its rules by
+yours, one at a time.
 
-In a clone of Conclave this writes the plugin with its tests, a worked
-example, a scenario that shows how it breaks, and the lines that link it in,
-and brings the generated files up to date. With --module it writes a module of
-your own that imports Conclave.`,
+In a clone of Conclave this writes the plugin with its tests, a worked example,
+a scenario that shows how it breaks, and the lines that link it in, and updates
+the generated files. With --module it writes a module of your own instead.`,
 		Example: `  bench new algorithm mutex/peterson
   bench new algorithm mutex/peterson --module example.com/own --out own`,
 		Args: cobra.ArbitraryArgs,
@@ -69,7 +75,7 @@ your own that imports Conclave.`,
 	f := c.Flags()
 	f.StringVar(&module, "module", "", "write a module of your own with this `PATH`")
 	f.StringVar(&out, "out", "", "the `FOLDER` of that module (default: the algorithm's name)")
-	f.StringVar(&source, "conclave", "", "let the module use the clone of Conclave in this `FOLDER`")
+	f.StringVar(&source, "conclave", "", usesClone)
 	f.BoolVar(&bare, "no-generate", false, "leave the generated files as they are")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		a, err := scaffold.Algorithm(args, module, s.err, s.aside())

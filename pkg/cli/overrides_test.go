@@ -79,7 +79,7 @@ func TestRun_LatestIsTaken(t *testing.T) {
 	}
 	put(t, taken, []byte("mine"))
 	r := bench(t, "run", write(t, "small.yaml", small), "--out", root).want(t, CouldNotRun)
-	has(t, r.errors, taken+" is there, which bench has not made", "move it away")
+	has(t, r.errors, taken+" exists, but bench did not write it", "move it away")
 	if left, err := os.ReadDir(filepath.Dir(taken)); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v, want the file alone", left, err)
 	}

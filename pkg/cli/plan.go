@@ -22,14 +22,12 @@ func (s *streams) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [FILE]",
 		Short: "Check an experiment and show what it would run",
-		Long: `Read an experiment as "bench run" does, report everything that is wrong with
-it, and show its cells: what would run, how many trials, and how long they
-take. Nothing is run.
+		Long: `Check an experiment, report every error in it, and show its cells: what would
+run, how many trials, and how long they take. Nothing is run.
 
-With --detect 5%, also say how many repetitions bench compare needs to find
-that a metric became worse by 5 %, with a probability of 80 %. This follows
-from a pilot: a run in DIR, or a few simulated repetitions, which know nothing
-of a machine's noise.`,
+With --detect 5%, also print how many repetitions bench compare needs to find a
+loss of 5 % with a power of 80 %. The variance comes from --pilot, a run, or
+from a few simulated repetitions, which lack a machine's noise.`,
 		Example: `  bench plan configs/quickstart.yaml
   bench plan configs/quickstart.yaml --set nodes=50 --json
   bench plan configs/quickstart.yaml --detect 5%
@@ -75,7 +73,7 @@ type detectFlags struct {
 func (d *detectFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&d.by, "detect", "", "say how many repetitions find a `CHANGE`, as 5%")
-	flags.StringVar(&d.pilot, "pilot", "", "for --detect, take the spread from the run in `DIR`, not from "+
+	flags.StringVar(&d.pilot, "pilot", "", "for --detect, take the variance from the run in `DIR`, not from "+
 		"a simulation")
 	flags.StringSliceVar(&d.metrics, "metrics", nil, "for --detect, of `METRICS` (default: the main ones)")
 }
@@ -90,7 +88,7 @@ func (d *detectFlags) change() (float64, error) {
 	}
 	by, err := compare.ReadShare(d.by)
 	if err != nil || by == 0 || by >= 1 {
-		return 0, usage("--detect %s: want a percentage between 0%% and 100%%, as 5%%", d.by)
+		return 0, usage("--detect %s: expected a percentage between 0%% and 100%%, as 5%%", d.by)
 	}
 	return by, nil
 }

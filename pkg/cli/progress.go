@@ -10,6 +10,9 @@ import (
 	"github.com/conclave-bench/conclave/internal/commands/progress"
 )
 
+// silent is the mode of progress that shows nothing.
+const silent = "none"
+
 // progress is where a command says how far it is.
 func (s *streams) progress() *progress.Place {
 	return &progress.Place{W: s.err, Terminal: s.terminal(), Log: s.getenv("CI") != "",

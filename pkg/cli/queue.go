@@ -17,12 +17,12 @@ func (s *streams) queueCommand() *cobra.Command {
 		Use:   "queue",
 		Short: "List and remove the runs in a queue",
 		Long: `List the runs that "bench run --queue" has put into the queue of a NATS server,
-and remove what nobody will resume. A run that ended early stays there for 30
+and remove those that will not be resumed. An interrupted run stays there for 30
 days, so that --resume finds what workers have finished meanwhile.`,
 		Example: `  bench queue list --join nats://127.0.0.1:4222
   bench queue remove nightly-3iehcavpwbnn --join nats://127.0.0.1:4222`,
 		RunE: func(*cobra.Command, []string) error {
-			return usage("bench queue: want list or remove, as bench queue list --join URL")
+			return usage("bench queue: expected list or remove, as bench queue list --join URL")
 		},
 	}
 	c.AddCommand(s.queueListCommand(), s.queueRemoveCommand())
@@ -35,13 +35,12 @@ func (s *streams) queueListCommand() *cobra.Command {
 		Use:   "list --join URL",
 		Short: "List the runs in a queue",
 		Long: `List the runs in the queue of a NATS server: when and by which build they were
-announced, whether their runner is at work, how many blocks no worker has
-finished, and how many results wait for the runner.
+announced, whether their runner is active, how many blocks are unfinished, and
+how many results wait for the runner.
 
-Messages that were of no use have been set aside: unreadable ones, and those
-that neither the runner nor one of its workers has signed. The list names each
-with the reason and its number in the stream CONCLAVE_ASIDE, from which
-"nats stream get CONCLAVE_ASIDE NUMBER" gets it.
+Unreadable messages, and those not signed by the runner or one of its workers,
+are listed with the reason and their number in the stream CONCLAVE_ASIDE:
+"nats stream get CONCLAVE_ASIDE NUMBER" prints one.
 
 ` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue list --join nats://127.0.0.1:4222
@@ -67,9 +66,8 @@ func (s *streams) queueRemoveCommand() *cobra.Command {
 		Use:   "remove RUN... --join URL",
 		Short: "Remove runs from a queue",
 		Long: `Remove runs from the queue of a NATS server, with their blocks, their results,
-their traces and the messages of theirs that were set aside. The folders of
-their runners stay, and --resume begins anew what they lack. A run whose
-runner is at work is not removed.
+their traces and their set-aside messages. The folders of their runners stay,
+and --resume reruns what they lack. A run whose runner is active is not removed.
 
 ` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue remove nightly-3iehcavpwbnn --join nats://127.0.0.1:4222`,
@@ -80,7 +78,7 @@ runner is at work is not removed.
 			return nil, err
 		}
 		if len(args) == 0 {
-			return nil, usage("bench queue remove: want the names of runs; bench queue list names them")
+			return nil, usage("bench queue remove: expected the names of runs; bench queue list names them")
 		}
 		if err := queue.Remove(context.Background(), j, args, s.note); err != nil {
 			return nil, err

@@ -74,7 +74,7 @@ func TestQueue(t *testing.T) {
 	if _, err := js.Publish(t.Context(), bad, []byte("garbage")); err != nil {
 		t.Fatal(err)
 	}
-	c = started(t, bad+" was of no use", "run", "--resume", dir, "--queue", l.url)
+	c = started(t, bad+" was not usable", "run", "--resume", dir, "--queue", l.url)
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

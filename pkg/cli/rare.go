@@ -23,17 +23,14 @@ func (s *streams) rareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rare FILE",
 		Short: "Estimate how likely very long outages are, in simulation",
-		Long: `Estimate, for each algorithm of the experiment in FILE, how likely a trial is
-to have an outage beyond each of --beyond, down to a probability of 1e-9 and
-less, where as many plain trials would never end. Numbers are so many
-time-outs of the algorithm (bench describe ID); durations are themselves. An
-outage is what downtime_ms counts.
+		Long: `Estimate, for each algorithm of FILE, how likely a trial is to have an outage
+longer than each of --beyond, down to a probability of 1e-9 and less, where
+plain Monte Carlo would never finish. A bare number counts time-outs of the
+algorithm; a duration is taken as it is. An outage is what downtime_ms counts.
 
-It splits paths: where a simulated outage has got further than most, many new
-trials go on from there with draws of their own. A pilot finds where; then the
-estimate is unbiased, and independent replications of it give the interval.
-The same seed gives the same. docs/methodology.md has the method and what it
-is blind to.
+Multilevel splitting: outages that last longer than most are continued many
+times with new draws. The estimate is unbiased; independent replications give
+its interval. docs/how-to/rare.md has the method and its limits.
 
 ` + answer.Explain("rare", "0", "1", "2", "3", "5", "130, 143"),
 		Example: `  bench rare configs/rare.yaml --beyond 2,4 --paths 50
@@ -44,9 +41,9 @@ is blind to.
 	flags := c.Flags()
 	flags.Lookup("transport").Usage = "only `TRANSPORT` sim, which is the default here"
 	flags.StringSliceVar(&f.Beyond, "beyond", []string{"2", "4", "6", "8", "10"},
-		"ask for outages longer than each of `LIST`: numbers of time-outs, or durations as 2s")
+		"estimate outages longer than each of `LIST`: numbers of time-outs, or durations as 2s")
 	flags.IntVar(&f.Paths, "paths", 1000, "simulate `N` paths from each level")
-	flags.IntVar(&f.Replications, "replications", 10, "estimate `N` times anew; the interval is theirs")
+	flags.IntVar(&f.Replications, "replications", 10, "repeat the estimate `N` times for its interval")
 	flags.IntVar(&f.Workers, "workers", 0, "run `N` replications at a time (default: one per core)")
 	flags.StringVar(&f.File, "csv", "", "write the estimates to `FILE`, a row each")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only results and errors")

@@ -38,7 +38,7 @@ func TestRare(t *testing.T) {
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("rare.csv: %v, %v", err, rows)
 	}
-	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "methodology.md"))))
+	page := string(must(os.ReadFile(filepath.Join(testdata, "..", "..", "..", "docs", "how-to", "rare.md"))))
 	for _, column := range rows[0] {
 		has(t, page, "`"+column+"`")
 	}
@@ -70,8 +70,8 @@ func TestRare_Unreached(t *testing.T) {
 	args := []string{"rare", file, "--beyond", "1h", "--paths", "10", "--replications", "2", "--set", "network.loss=0",
 		"--csv", "rare.csv"}
 	r := here.bench(t, args...).want(t, Incomplete)
-	has(t, r.out, "[n/a, n/a]", "careful: no path got beyond 1h0m0s")
-	has(t, here.read(t, "rare.csv"), "bully,downtime_agreed_ms,3600000,36000,0,,,2,0,10,")
+	has(t, r.out, "[n/a, n/a]", "careful: no path exceeded 1h0m0s")
+	has(t, here.read(t, "rare.csv"), "bully,downtime_agreed_ms,3600000,36000,0,,,,2,0,10,")
 	has(t, here.bench(t, append(args, "--json")...).want(t, Incomplete).out, `"low": null`)
 }
 
@@ -80,17 +80,17 @@ func TestRare_Refused(t *testing.T) {
 	t.Parallel()
 	file := write(t, "lossy.yaml", lossy)
 	for want, args := range map[string][]string{
-		"--beyond \"soon\", want numbers of time-outs": {"--beyond", "soon"},
-		"--beyond 0, want more than 0":                 {"--beyond", "0"},
-		"--paths 1, want 10":                           {"--paths", "1"},
-		"--replications 1, want 2":                     {"--replications", "1"},
-		"--workers -1, want 1":                         {"--workers", "-1"},
+		"--beyond \"soon\", expected numbers of time-outs": {"--beyond", "soon"},
+		"--beyond 0, expected more than 0":                 {"--beyond", "0"},
+		"--paths 1, expected 10":                           {"--paths", "1"},
+		"--replications 1, expected 2":                     {"--replications", "1"},
+		"--workers -1, expected 1":                         {"--workers", "-1"},
 		"scenario.kind churn: a trial is followed until": {"--set", "scenario={kind: churn, duration: 1s}", "--set",
 			"faults.crash_rate=0.5"},
-		"cannot go on twice":                  {"--transport", "nats"},
-		"bully has no time-out of one length": {"--set", "detector={kind: perfect}"},
+		"cannot go on twice":           {"--transport", "nats"},
+		"bully has no single time-out": {"--set", "detector={kind: perfect}"},
 	} {
 		has(t, bench(t, append([]string{"rare", file}, args...)...).want(t, Usage).errors, want)
 	}
-	has(t, bench(t, "rare").want(t, Usage).errors, "no experiment: want FILE")
+	has(t, bench(t, "rare").want(t, Usage).errors, "no experiment: expected FILE")
 }

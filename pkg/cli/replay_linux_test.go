@@ -27,15 +27,15 @@ trace: all
 	bench(t, "run", file, "--out", out).want(t, Good)
 	dir := latest(t, out, "real")
 	r := bench(t, "replay", dir, "--trial", "1").want(t, Good)
-	has(t, r.out, "retraced: ", "the algorithm asks for the same")
+	has(t, r.out, "retraced: ", "the algorithm reacts as recorded")
 	r = bench(t, "replay", dir, "--trial", "1", "--state").want(t, Good)
-	has(t, r.out, "receives ELECTION{Attempt:{Incarnation:0 Count:1}} from", "status 0 → 1",
-		"the algorithm asks for the same")
+	has(t, r.out, "receives ELECTION{Attempt:{Incarnation:0 Count:1}} from", "status idle → electing",
+		"the algorithm reacts as recorded")
 	page := filepath.Join(out, "one.html")
 	bench(t, "trace", dir, "--trial", "1", "--html", "--out", page).want(t, Good)
 	has(t, bench(t, "replay", dir, "--trial", "1", "--live", "--state").out, " → ")
 	has(t, bench(t, "replay", dir, "--trial", "1", "--json").want(t, Good).out, `"retraced_events": `, `"differs": []`)
-	has(t, bench(t, "replay", dir, "--trial", "1", "--live").out, "real nodes are never quite the same")
+	has(t, bench(t, "replay", dir, "--trial", "1", "--live").out, "real nodes never repeat exactly")
 
 	path := filepath.Join(dir, "traces", "trial-1.ndjson")
 	text, err := os.ReadFile(path)

@@ -22,7 +22,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commands/replay"
 )
 
-// reportName is the file that bench report writes unless it is told another.
+// reportName is the file that bench report writes by default.
 const reportName = "report.html"
 
 func (s *streams) reportCommand() *cobra.Command {
@@ -30,17 +30,16 @@ func (s *streams) reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "Write an HTML report of one or more runs, and figures",
-		Long: `Write one HTML file about the runs in the folders: the experiment, a table to
-sort and filter, charts, violations with their diagrams, and caveats. It needs
-no network. Several runs are shown side by side, with a column "run". A folder
-that has only trials.csv is enough, and so is the file itself.
+		Long: `Write one HTML file about the runs in the folders: the experiment, the ranking,
+a table to sort and filter, charts, violations with their diagrams, and caveats.
+It needs no network. Several runs are shown side by side. A folder that has only
+trials.csv is enough, and so is the file itself.
 
-With --figures DIR the few charts that answer what the experiment asks are also
-written as SVG, PDF and PNG, as wide as a column of a paper. --metric, --x,
---series and --where choose others: any key of the sweep is an axis. If one more
-key varies, each of its values gets a panel. --all writes every chart.`,
+--figures DIR also writes the few charts that answer the experiment's question,
+as SVG, PDF and PNG, as wide as a column of a paper. --metrics, --x, --series
+and --where choose others, and --all writes every chart.`,
 		Example: `  bench report results/quickstart/latest
-  bench report results/quickstart/latest --figures out --metric messages
+  bench report results/quickstart/latest --figures out --metrics messages
   bench report results/quickstart/latest --figures figures --all --json`,
 		Args: cobra.ArbitraryArgs,
 	}
@@ -49,7 +48,7 @@ key varies, each of its values gets a panel. --all writes every chart.`,
 		"write the page to `FILE` (default: "+reportName+" in the run's folder, "+
 			"and here if there are several)")
 	flags.StringVar(&f.figures, "figures", "", "also write charts as SVG, PDF and PNG into `DIR`")
-	flags.StringSliceVar(&f.draw.Metrics, "metric", nil,
+	flags.StringSliceVar(&f.draw.Metrics, "metrics", nil,
 		"of figures: draw these `COLUMNS` of trials.csv (default: those that answer the question)")
 	// The letter is there for the shell: cobra completes no long flag of one letter.
 	flags.StringVarP(&f.draw.X, "x", "x", "", "of figures: the `COLUMN` along the horizontal axis")
@@ -58,10 +57,10 @@ key varies, each of its values gets a panel. --all writes every chart.`,
 	flags.StringArrayVar(&f.where, "where", nil,
 		"of figures: only cells where `COLUMN=VALUE`; repeatable: all must hold")
 	f.size.add(flags, "of figures")
-	flags.BoolVar(&f.draw.All, "all", false, "of figures: every chart that there is")
+	flags.BoolVar(&f.draw.All, "all", false, "of figures: write every chart")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) == 0 {
-			return nil, usage("bench report: want one or more folders of results, as " +
+			return nil, usage("bench report: expected one or more folders of results, as " +
 				"bench report results/quickstart/latest")
 		}
 		if err := f.figured(c); err != nil {
@@ -82,7 +81,7 @@ type reportFlags struct {
 // figured reads the flags of figures.
 func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	if f.figures == "" {
-		for _, name := range append([]string{"metric", "x", "series", "where", "all"}, sizeNames...) {
+		for _, name := range append([]string{"metrics", "x", "series", "where", "all"}, sizeNames...) {
 			if c.Flags().Changed(name) {
 				return usage("--%s means nothing without --figures DIR, the folder of the figures", name)
 			}
@@ -91,12 +90,12 @@ func (f *reportFlags) figured(c *cobra.Command) (err error) {
 	}
 	o := &f.draw
 	if o.All && (len(o.Metrics) > 0 || o.X != "" || o.Series != "") {
-		return usage("--all draws everything: leave it out, or --metric, --x and --series")
+		return usage("--all draws everything: leave it out, or --metrics, --x and --series")
 	}
 	if o.Where, err = view.ReadWhere(f.where); err != nil {
 		return err
 	}
-	return f.size.read(o, "metric", len(o.Metrics))
+	return f.size.read(o, len(o.Metrics))
 }
 
 func (s *streams) report(paths []string, f *reportFlags) (*answer.Document, error) {
@@ -123,7 +122,7 @@ func (s *streams) report(paths []string, f *reportFlags) (*answer.Document, erro
 	a := d.Document(out, page.Len())
 	if f.figures != "" {
 		where := slices.Clone(f.draw.Where)
-		names, err := drawing.Write(d, f.figures, f.draw)
+		names, instead, err := drawing.Write(d, f.figures, f.draw)
 		var wrong *report.Mistake
 		if errors.As(err, &wrong) {
 			return nil, usage("bench report: %s", wrong)
@@ -136,7 +135,11 @@ func (s *streams) report(paths []string, f *reportFlags) (*answer.Document, erro
 		for _, name := range names {
 			a.Add(answer.File{Name: "figure", Path: filepath.Join(f.figures, name)})
 		}
-		if len(names) == 0 && len(where) > 0 {
+		for _, text := range instead {
+			text = "no figure of " + text
+			a.Add(answer.Note{Text: text, Line: "note: " + text, Aside: true})
+		}
+		if len(names)+len(instead) == 0 && len(where) > 0 {
 			text := "note: no figure: " + view.None(where)
 			a.Add(answer.Note{Text: "no figure: " + view.None(where), Line: text, Aside: true})
 		}
@@ -166,7 +169,7 @@ func replaceable(command, path, generator string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", command, err)
 	case info.IsDir():
-		return usage("--out %s: a folder, want a file such as %s", path,
+		return usage("--out %s: a folder, expected a file such as %s", path,
 			filepath.Join(path, command+".html"))
 	case !info.Mode().IsRegular():
 		return nil // a pipe or a device is written to

@@ -29,10 +29,10 @@ func TestReport(t *testing.T) {
 	bench(t, "report", dir).want(t, Good)
 	csv := filepath.Join(dir, "trials.csv")
 	has(t, bench(t, "report", dir, "--out", csv).want(t, Usage).errors, "is no report of bench", "--out")
-	has(t, bench(t, "report", dir, "--out", root).want(t, Usage).errors, "a folder, want a file")
+	has(t, bench(t, "report", dir, "--out", root).want(t, Usage).errors, "a folder, expected a file")
 	both := filepath.Join(root, "both.html")
 	has(t, bench(t, "report", dir, csv, "--out", both).want(t, Good).out, "16 cells of 2 runs")
-	has(t, bench(t, "report", filepath.Join(root, "nothing")).want(t, CouldNotRun).errors, "no run there")
+	has(t, bench(t, "report", filepath.Join(root, "nothing")).want(t, Usage).errors, "no run there")
 	has(t, bench(t, "report").want(t, Usage).errors, "one or more folders")
 }
 
@@ -55,7 +55,7 @@ func TestReport_Figures(t *testing.T) {
 	figures := filepath.Join(root, "figures")
 	var facts struct{ Cells, Bytes int }
 	dir := latest(t, root, "small")
-	out := bench(t, "report", dir, "--figures", figures, "--metric", "election_ms", "--where", "loss=0.1",
+	out := bench(t, "report", dir, "--figures", figures, "--metrics", "election_ms", "--where", "loss=0.1",
 		"--width", "60mm", "--ymin", "0.5", "--json").want(t, Good).out
 	r, err := answer.Decode([]byte(out))
 	if err == nil {
@@ -73,15 +73,15 @@ func TestReport_Figures(t *testing.T) {
 
 	// Whoever chooses wrongly is told what there is.
 	for want, args := range map[string][]string{
-		"without --figures DIR":                   {"--metric", "election_ms"},
-		"leave it out":                            {"--figures", figures, "--all", "--x", "loss"},
-		`did you mean "loss"?`:                    {"--figures", figures, "--x", "los"},
-		`did you mean "election_ms"?`:             {"--figures", figures, "--metric", "election"},
-		"want a number":                           {"--figures", figures, "--metric", "election_ms", "--ymin", "low"},
-		"is of one metric":                        {"--figures", figures, "--ymax", "3"},
-		"--ymin 3 is not below --ymax 2":          {"--figures", figures, "--metric", "election_ms", "--ymin", "3", "--ymax", "2"},
-		"--width 85: want a length with its unit": {"--figures", figures, "--width", "85"},
-		"--height 30mm leaves no room":            {"--figures", figures, "--height", "30mm"},
+		"without --figures DIR":                       {"--metrics", "election_ms"},
+		"leave it out":                                {"--figures", figures, "--all", "--x", "loss"},
+		`did you mean "loss"?`:                        {"--figures", figures, "--x", "los"},
+		`did you mean "election_ms"?`:                 {"--figures", figures, "--metrics", "election"},
+		"expected a number":                           {"--figures", figures, "--metrics", "election_ms", "--ymin", "low"},
+		"is of one metric":                            {"--figures", figures, "--ymax", "3"},
+		"--ymin 3 is not below --ymax 2":              {"--figures", figures, "--metrics", "election_ms", "--ymin", "3", "--ymax", "2"},
+		"--width 85: expected a length with its unit": {"--figures", figures, "--width", "85"},
+		"--height 30mm leaves no room":                {"--figures", figures, "--height", "30mm"},
 	} {
 		has(t, bench(t, append([]string{"report", dir}, args...)...).want(t, Usage).errors, want)
 	}

@@ -17,14 +17,10 @@ func (s *streams) reproduceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reproduce [NAME...]",
 		Short: "Reproduce published results",
-		Long: `Run the experiment of each study, or of those named, and compare published
-statements with theory and measurement. Measured figures have a 95 % interval,
-or are what all trials have in common. A verdict is "holds", "within" so many
+		Long: `Run the experiment of each study, or of the named ones, and compare published
+statements with theory and measurement. A verdict is "holds", "within" so many
 percent, "refuted", or "undecided" if there are too few trials. A study that
-expects a refutation says why.
-
-With --transport nats, the studies that are small enough run on real
-processes. --quick cuts the long ones down to a second or two.
+expects a refutation gives the reason.
 
 ` + answer.Explain("reproduce", "0", "1", "2", "3", "4", "130, 143"),
 		Example: `  bench reproduce --list
@@ -39,7 +35,7 @@ processes. --quick cuts the long ones down to a second or two.
 	flags.StringVar(&q.Out, "out", "results", "write each run into a folder of its own in `DIR`")
 	flags.BoolVar(&q.List, "list", false, "list the studies and run nothing")
 	flags.BoolVar(&q.Quick, "quick", false, "cut long runs down; a few statements stay undecided")
-	flags.BoolVar(&q.Markdown, "markdown", false, "print the page docs/reproduced.md")
+	flags.BoolVar(&q.Markdown, "markdown", false, "print the page docs/evidence/reproduced.md")
 	return s.working(c, func(ctx context.Context, args []string) (d *answer.Document, err error) {
 		if q.Markdown && (flags.Changed("json") || flags.Changed("format")) {
 			return nil, usage("bench reproduce: both --json and --markdown; leave one out")

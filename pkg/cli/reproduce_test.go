@@ -158,7 +158,7 @@ func TestReproduce_Mistakes(t *testing.T) {
 	}{
 		{[]string{"smal"}, Usage, `no study "smal"; did you mean "small"? (has: small)`},
 		{[]string{"small", "a"}, Usage, `no study "a"`},
-		{[]string{"--transport", "tcp"}, Usage, `--transport "tcp", want sim or nats`},
+		{[]string{"--transport", "tcp"}, Usage, `--transport "tcp", expected sim or nats`},
 		{[]string{"--json", "--markdown"}, Usage, "leave one out"},
 		{[]string{"--quick", "--transport", "nats"}, Usage, "short already"},
 		{[]string{"small", "--transport", "nats"}, Usage, "too large for real processes"},

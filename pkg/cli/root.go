@@ -23,12 +23,12 @@ func (s *streams) root(args []string) *cobra.Command {
 			if len(args) > 0 {
 				return unknownVerb(c, args[0])
 			}
-			c.SetOut(s.err)
-			_ = c.Help() // to standard error, which has no better place to complain
-			return exit(Usage)
+			return c.Help()
 		},
 		Long: `bench runs experiments with leader-election and mutual-exclusion algorithms,
-on real node processes or in simulation. It judges them and writes statistics.`,
+on real node processes or in simulation. It judges every run for safety and
+liveness, and writes statistics.`,
+		Version: inText(versionAnswer()),
 		Example: `  bench init experiment.yaml
   bench plan experiment.yaml
   bench run experiment.yaml --transport sim --set repetitions=6`,
@@ -38,40 +38,18 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(
-		s.runCommand(),
-		s.mergeCommand(),
-		s.workCommand(),
-		s.workersCommand(),
-		s.queueCommand(),
-		runsPlugins(s.planCommand()),
-		s.listCommand(),
-		s.describeCommand(),
-		s.compareCommand(),
-		s.gateCommand(),
-		runsPlugins(s.diffCommand()),
-		s.bisectCommand(),
-		s.historyCommand(),
-		runsPlugins(s.replayCommand()),
-		runsPlugins(s.traceCommand()),
-		runsPlugins(s.verifyCommand()),
-		runsPlugins(s.exploreCommand()),
-		runsPlugins(s.atlasCommand()),
-		runsPlugins(s.reproduceCommand()),
-		runsPlugins(s.tuneCommand()),
-		runsPlugins(s.rareCommand()),
-		runsPlugins(s.calibrateCommand()),
-		runsPlugins(s.twinCommand()),
-		s.reportCommand(),
-		s.serveCommand(),
-		s.exportCommand(),
-		s.initCommand(),
-		s.newCommand(),
-		s.schemaCommand(),
-		s.versionCommand(),
-	)
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().BoolP("version", "v", false, "print the version of this program")
+	ourTemplates()
+	for _, g := range s.groups() {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(s.schemaCommand(), s.versionCommand())
 	complete(root)
-	wrapFlags()
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flags"))
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd(args...)
@@ -88,6 +66,61 @@ on real node processes or in simulation. It judges them and writes statistics.`,
 		return flagError(c, err)
 	})
 	return root
+}
+
+// A group is commands that help lists under one title.
+type group struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// groups are the commands in the order in which help lists them: first those that a newcomer needs.
+func (s *streams) groups() []group {
+	return []group{
+		{"start", "Start here", []*cobra.Command{
+			s.listCommand(),
+			s.initCommand(),
+			runsPlugins(s.planCommand()),
+			s.runCommand(),
+			s.compareCommand(),
+			s.reportCommand(),
+		}},
+		{"run", "Run more", []*cobra.Command{
+			s.serveCommand(),
+			runsPlugins(s.reproduceCommand()),
+			runsPlugins(s.calibrateCommand()),
+			runsPlugins(s.twinCommand()),
+		}},
+		{"read", "Read a run", []*cobra.Command{
+			s.exportCommand(),
+			s.paperCommand(),
+			runsPlugins(s.traceCommand()),
+			runsPlugins(s.replayCommand()),
+		}},
+		{"compare", "Compare versions of a program", []*cobra.Command{
+			s.gateCommand(),
+			s.historyCommand(),
+			runsPlugins(s.diffCommand()),
+			s.bisectCommand(),
+		}},
+		{"search", "Search and estimate", []*cobra.Command{
+			runsPlugins(s.exploreCommand()),
+			runsPlugins(s.atlasCommand()),
+			runsPlugins(s.tuneCommand()),
+			runsPlugins(s.rareCommand()),
+		}},
+		{"algorithms", "Algorithms", []*cobra.Command{
+			s.describeCommand(),
+			runsPlugins(s.verifyCommand()),
+			s.newCommand(),
+		}},
+		{"machines", "Several machines", []*cobra.Command{
+			s.mergeCommand(),
+			s.workCommand(),
+			s.workersCommand(),
+			s.queueCommand(),
+		}},
+	}
 }
 
 // needsCompletion is what happens without the package that the script for bash needs.
@@ -113,9 +146,10 @@ func explainShells(root *cobra.Command) {
 	}
 }
 
-// wrapFlags gives cobra's templates, which all commands of a program share, what
-// keeps the flags within a terminal.
-var wrapFlags = sync.OnceFunc(func() {
+// ourTemplates gives cobra's templates, which all commands of a program share, what keeps the flags
+// within a terminal, and commands the order in which they were added.
+var ourTemplates = sync.OnceFunc(func() {
+	cobra.EnableCommandSorting = false
 	cobra.AddTemplateFunc("flags", func(f *pflag.FlagSet) string {
 		return f.FlagUsagesWrapped(console.Columns)
 	})
@@ -148,28 +182,39 @@ func unknownVerb(root *cobra.Command, verb string) error {
 	return usage("unknown command %q%s (has: %s)", verb, algo.Hint(verb, names), strings.Join(names, ", "))
 }
 
-// flagError says what is wrong with the flags of c.
+// alike are names of one concept: a command has the plural if it takes several.
+var alike = map[string]string{"metric": "metrics", "metrics": "metric"}
+
+// flagError says what is wrong with the flags of c, and what to write instead.
 func flagError(c *cobra.Command, err error) error {
+	text := err.Error()
+	word, ok := strings.CutPrefix(text, "unknown flag: --")
+	if !ok {
+		return usage("%s: %s", c.CommandPath(), text)
+	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	text := err.Error()
-	word, ok := strings.CutPrefix(text, "unknown flag: ")
-	if !ok {
-		return usage("%s: %s", c.CommandPath(), text)
+	remedy := algo.Hint("--"+word, names)
+	if name := alike[word]; name != "" && c.Flags().Lookup(name) != nil {
+		remedy = "; write --" + name
+	} else if key := settingOf(word); key != "" && c.Flags().Lookup("set") != nil {
+		remedy = "; write --set " + key + "=VALUE"
 	}
-	return usage("%s: unknown flag %q%s (has: %s)", c.CommandPath(), word, algo.Hint(word, names),
-		strings.Join(names, ", "))
+	if remedy == "" {
+		remedy = "; expected one of: " + strings.Join(names, ", ")
+	}
+	return usage("%s: unknown flag %q%s", c.CommandPath(), "--"+word, remedy)
 }
 
 // bench runs the command with args and turns its error into an exit code.
 func (s *streams) bench(args []string) int {
 	s.argv = append([]string{"bench"}, args...)
 	root := s.root(args)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // of nil, cobra takes those of the process
 	err := root.Execute()
 	flushErr := s.out.Flush()
 	code := Good

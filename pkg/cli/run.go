@@ -26,6 +26,7 @@ type runFlags struct {
 	launch.Request
 	progress string
 	serve    bool
+	notes    bool // all of them
 	port     int
 
 	watched *watched // the run, while it is served; nil: it is not
@@ -36,36 +37,13 @@ func (s *streams) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "Run an experiment",
-		Long: `Run every trial of the experiment in FILE and write the measurements into a
-new folder. Without FILE, --algorithms, --nodes and --set describe the
-experiment. An interrupted run keeps every finished trial; --resume continues
-it.
+		Long: `Run every trial of the experiment in FILE, write the measurements into a new
+folder, and print a table, which algorithm is faster, and notes. Without FILE,
+--algorithms, --nodes and --set describe the experiment. An interrupted run
+keeps every finished trial; --resume continues it.
 
-With --rounds K, the repetitions are divided over K rounds, and everything is
-started anew for each: bus, host, nodes and simulators. What a start happens
-to be like then differs between rounds, and the run says how much that matters.
-
---machines is short for the flags that follow: with a FILE.yaml for --hosts,
-with a URL for --queue, with "spread URL" for --hosts, and with a COMMAND for
---host.
-
-With --host, the nodes run on another machine. The option is a command that
-starts the program node there, such as --host "ssh lab7 ./node host". That
-machine needs only this program, built from the same commit, and no open port.
-The command is split at spaces; no shell reads it.
-
-With --queue, the machines that "bench work" has joined to the same NATS server
-run the trials. The folder gets them as they come; nothing is lost or counted
-twice, whoever dies.
-
-With --hosts, each trial is spread over several machines, which FILE lists, or
-which "bench work --address" has joined to the NATS server at a URL; see
-docs/many-machines.md.
-
-With --shard 3/8, only the third of eight parts runs, which no other machine
-has to know of: repetitions 3, 11, 19 and so on of every cell. Its folder is
-DIR/NAME/shard-3-of-8; where that is there already, the shard goes on. When
-all have ended, "bench merge" makes one run of them.
+--machines, --hosts, --host, --queue and --shard spread a run over several
+machines: docs/how-to/many-machines.md.
 
 ` + answer.Explain("run", "0", "1", "2", "3", "4", "5", "130, 143"),
 		Example: `  bench run configs/quickstart.yaml
@@ -82,6 +60,7 @@ all have ended, "bench merge" makes one run of them.
 	elsewhere(c, &f.Request)
 	flags.IntVar(&f.Workers, "workers", 0,
 		"simulate `N` trials at a time (default: one per core)")
+	notesFlag(c, &f.notes)
 	flags.BoolVar(&f.Quiet, "quiet", false, "print only results and errors")
 	flags.StringVar(&f.progress, "progress", "auto",
 		"show progress on standard error as `MODE`: "+strings.Join(progress.Modes, ", "))
@@ -101,14 +80,21 @@ all have ended, "bench merge" makes one run of them.
 	return c
 }
 
+// notesFlag adds the flag that shows all notes of a run.
+func notesFlag(c *cobra.Command, all *bool) {
+	c.Flags().BoolVar(all, "notes", false, "print all notes, and how the trials of each cell ended")
+}
+
 // elsewhere adds the flags that say which machines run the trials.
 func elsewhere(c *cobra.Command, f *launch.Request) {
 	flags := c.Flags()
 	flags.StringVar(&f.Machines, "machines", "",
-		"have other machines run the trials: `WHICH` are a FILE of hosts, a URL or a COMMAND")
-	flags.StringVar(&f.Host, "host", "", "start the nodes on another machine with `COMMAND`")
+		"run on other machines: `WHICH` is a FILE.yaml for --hosts, a URL for --queue, \"spread URL\" for "+
+			"--hosts, or a COMMAND for --host")
+	flags.StringVar(&f.Host, "host", "", "start the nodes on another machine with `COMMAND`, such as \"ssh "+
+		"lab7 ./node host\"")
 	flags.StringVar(&f.Shard, "shard", "",
-		"run part `I/N` alone, I from 1 to N (K+1/N is for a K from 0)")
+		"run only part `I/N` of the repetitions; shards need no coordination (bench merge)")
 	flags.StringVar(&f.Machine, "machine", "",
 		"call the machine of a shard `NAME` in the results (default: its host name)")
 	joining(c, &f.Queue, "queue", "have workers run the trials, through NATS")
@@ -121,7 +107,7 @@ func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error
 		return nil, err
 	}
 	if f.Workers < 0 {
-		return nil, usage("--workers %d, want 1 or more", f.Workers)
+		return nil, usage("--workers %d, expected 1 or more", f.Workers)
 	}
 	if f.port != 0 && !f.serve {
 		return nil, usage("--port means nothing without --serve")
@@ -152,14 +138,15 @@ func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error
 	}
 	mode := f.progress
 	if f.Quiet {
-		mode = "none"
+		mode = silent
 	}
 	notes, runErr := launch.Execute(ctx, e, folder, f.Options(options, e, folder), s.progress().Of(mode))
 	f.watched.measured()
 	o, err := outcome.Of(e, folder.Dir())
-	if err != nil {
-		return nil, errors.Join(runErr, err)
+	if err != nil { // a folder that is gone since is no mistake on the command line
+		return nil, errors.Join(runErr, errors.New(err.Error()))
 	}
+	o.Whole = f.notes
 	o.Again, o.Notes, o.Tally.Err = f.Again(), append(folder.Notes(), notes...), runErr
 	frugal(false)
 	if err := o.Hold(); err != nil {
@@ -186,14 +173,12 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 	if e.Until != nil {
 		trials = plan.Between(e.Least(), e.Most()) + " trials"
 	}
-	b, w := thisBuild(), s.aside()
-	fmt.Fprintf(w, "experiment  %s: %s, %s, %s x %s = %s, %s\n", e.Name, e.Problem, e.Transport,
-		console.Plural(len(e.Cells), "cell", "cells"), plan.Repetitions(e), trials, how)
+	w := s.aside()
+	fmt.Fprintf(w, "experiment  %s: %s, %s, %s x %s = %s, %s, seed %d\n", e.Name, e.Problem, e.Transport,
+		console.Plural(len(e.Cells), "cell", "cells"), plan.Repetitions(e), trials, how, e.Seed)
 	if e.Shard.Of > 0 {
 		fmt.Fprintf(w, "shard       %v of %d repetitions\n", e.Shard, e.Repetitions)
 	}
-	fmt.Fprintf(w, "seed        %d\n", e.Seed)
-	fmt.Fprintf(w, "version     %s, %s\n", b.Version, b.commit())
 	fmt.Fprintf(w, "results     %s (every default: %s)\n", folder.Dir(), results.ConfigFile)
 	if host := folder.Header().Host; len(host) > 0 {
 		fmt.Fprintf(w, "host        %s\n", strings.Join(host, " "))
@@ -205,7 +190,9 @@ func (s *streams) preamble(e *experiment.Experiment, folder *results.Folder) err
 		fmt.Fprintf(w, "resumed     %s\n", outcome.Progress(e, finished, planned)+" were finished")
 	}
 	for _, n := range slices.Concat(folder.Notes(), e.Notes) {
-		s.say("note: " + n)
+		if n != e.AsSet { // it is about the ranking, and stands beside it
+			s.say("note: " + n)
+		}
 	}
 	return nil
 }

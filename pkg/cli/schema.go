@@ -16,18 +16,14 @@ func (s *streams) schemaCommand() *cobra.Command {
 	return s.answering(&cobra.Command{
 		Use:   "schema [OF]",
 		Short: "Print the JSON Schema of experiment files, or of answers",
-		Long: `Print the language of experiment files as a JSON Schema (draft 2020-12), with
-the algorithms and parameters that are linked in. An editor that reads it
-completes keys and marks mistakes. Put it beside your files, and write this as
-the first line of each:
+		Long: `Print a JSON Schema (draft 2020-12) of experiment files, with the algorithms and
+parameters of this program; editors use it to complete keys and mark errors. Put
+it beside your files, with this first line in each:
 
   # yaml-language-server: $schema=experiment.schema.json
 
-The schema does not check rules between keys, such as a time-out that is too
-short for the network. "bench plan FILE" does.
-
-"bench schema answer" prints the schema of the JSON that commands write with
---json.`,
+"bench plan FILE" also checks rules between keys. "bench schema answer" prints
+the schema of the JSON that commands write with --json.`,
 		Example: `  bench schema
   bench schema answer`,
 		Args:      cobra.ArbitraryArgs,
@@ -44,7 +40,7 @@ short for the network. "bench plan FILE" does.
 			d.Add(answer.File{Name: "answer.schema.json", Text: answer.JSONSchema})
 			return d, nil
 		default:
-			return nil, usage("bench schema: %q, want one of: %s", of, strings.Join(schemas, ", "))
+			return nil, usage("bench schema: %q, expected one of: %s", of, strings.Join(schemas, ", "))
 		}
 	})
 }

@@ -9,34 +9,41 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
-	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/answers/compare"
 	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/answers/report/export"
 	"github.com/conclave-bench/conclave/internal/answers/report/serve"
+	"github.com/conclave-bench/conclave/internal/answers/theme"
+	"github.com/conclave-bench/conclave/internal/commands/history"
 	"github.com/conclave-bench/conclave/internal/commands/replay"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func (s *streams) serveCommand() *cobra.Command {
 	var port int
+	var histories []string
 	c := &cobra.Command{
 		Use:   "serve [DIR]",
-		Short: "Show the runs in a folder to your browser",
-		Long: `Show the runs in DIR (default: results) to a browser on this machine, until
-Ctrl-C: an index, runs in progress with intervals that narrow, the reports of
-those that have ended, and every trial, to step through it.
+		Short: "Show all runs in a browser, finished and in progress",
+		Long: `Serve a live web page of all runs in DIR (default: results), finished and in
+progress, to a browser on this machine, until Ctrl-C: an index that compares two
+runs and saves archives, curves that grow while a run goes on, reports, and
+every trial step by step. The index links the trends of each --history (default:
+` + defaultStore + `, here or in DIR).
 
-The address has a random token, and only this machine can reach it. Whoever has
-the address can read the runs; nobody can change anything. From elsewhere, use
-ssh -L PORT:127.0.0.1:PORT, with --port PORT.`,
+The address holds a random token; anyone who has it can read the runs but
+change nothing. From another machine, use ssh -L PORT:127.0.0.1:PORT with
+--port PORT.`,
 		Example: `  bench serve
-  bench serve results --port 8080`,
+  bench serve results --port 8080
+  bench serve results --history git:refs/notes/conclave`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "results"
@@ -48,11 +55,14 @@ ssh -L PORT:127.0.0.1:PORT, with --port PORT.`,
 			}
 			switch info, err := os.Stat(dir); {
 			case err != nil:
-				return usage("bench serve: %v; want the folder that bench run --out has made", err)
+				return usage("bench serve: %v; expected the folder that bench run --out has made", err)
 			case !info.IsDir():
 				return usage("bench serve: %s is no folder", dir)
 			}
-			p, err := s.pages(dir, port, nil)
+			if histories == nil {
+				histories = foundHistories(dir)
+			}
+			p, err := s.pages(dir, port, nil, histories...)
 			if err != nil {
 				return err
 			}
@@ -66,12 +76,25 @@ ssh -L PORT:127.0.0.1:PORT, with --port PORT.`,
 		},
 	}
 	c.Flags().IntVar(&port, "port", 0, "listen to `PORT` (default: one that is free)")
+	c.Flags().StringArrayVar(&histories, "history", nil,
+		"show the trends of the history at `PLACE`, a folder or git:REF; repeatable")
 	return c
 }
 
-// pages begins to serve the runs in dir. Measuring, unless nil, says why pages that take work
+// foundHistories are the histories that are where one is usually, here or in the folder of the runs.
+func foundHistories(dir string) (found []string) {
+	for _, place := range []string{defaultStore, filepath.Join(dir, defaultStore)} {
+		if history.Is(place) && !slices.Contains(found, place) {
+			found = append(found, place)
+		}
+	}
+	return found
+}
+
+// pages begins to serve the runs in dir, and histories. Measuring, unless nil, says why pages that take work
 // cannot be had now.
-func (s *streams) pages(dir string, port int, measuring func() string) (*serve.Pages, error) {
+func (s *streams) pages(dir string, port int, measuring func() string, histories ...string) (*serve.Pages,
+	error) {
 	// Each page has streams of its own, since a command and other pages go on beside it.
 	drawings := func() *replay.Drawings {
 		quiet := &streams{in: strings.NewReader(""), out: bufio.NewWriter(io.Discard), err: io.Discard,
@@ -79,12 +102,11 @@ func (s *streams) pages(dir string, port int, measuring func() string) (*serve.P
 		return &replay.Drawings{By: quiet.draw}
 	}
 	return serve.Start(port, serve.Options{
-		Dir: dir, Verdict: answer.VerdictOf, Measuring: measuring, Log: log.New(io.Discard, "", 0),
-		Report: func(dir, home string) ([]byte, error) {
+		Dir: dir, Measuring: measuring, Log: log.New(io.Discard, "", 0),
+		Report: func(dir string, links ...theme.Link) ([]byte, error) {
 			by := drawings()
-			d, err := report.New([]string{dir}, report.Options{Diagram: by.SVG, Player: by.Page,
-				Links: []metric.Field{{Name: "all trials", Value: "trials"},
-					{Name: "all runs", Value: home}}})
+			d, err := report.New([]string{dir},
+				report.Options{Diagram: by.SVG, Player: by.Page, Links: links})
 			if err != nil {
 				return nil, err
 			}
@@ -104,6 +126,20 @@ func (s *streams) pages(dir string, port int, measuring func() string) (*serve.P
 			}
 			return page[0], nil
 		},
+		Compare: func(base, new string, links ...theme.Link) ([]byte, error) {
+			d, err := compare.Runs(base, new, compare.Usual())
+			if err != nil {
+				return nil, err
+			}
+			var page bytes.Buffer
+			err = d.Page(&page, links...)
+			return page.Bytes(), err
+		},
+		Histories: histories,
+		History: func(place string, links ...theme.Link) ([]byte, error) {
+			return history.Trends(context.Background(), place, links...)
+		},
+		Archive: export.Archive,
 	})
 }
 
@@ -130,7 +166,7 @@ func (s *streams) watch(ctx context.Context, port int, out string, e *experiment
 	var err error
 	w.Pages, err = s.pages(dir, port, func() string {
 		if w.real.Load() {
-			return "this run measures times, which the work for this page could lengthen: " +
+			return "this run measures times, which rendering this page could lengthen: " +
 				"look again when the run has ended"
 		}
 		return ""

@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"archive/zip"
 	"bytes"
+	"html"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -133,13 +138,13 @@ func TestServe_Pages(t *testing.T) {
 		}
 	}
 	_, text, _ = ask(t, "GET", home, "")
-	has(t, text, ">damaged<", "journal.ndjson is missing", "was edited or is damaged",
+	has(t, text, ">damaged<", "journal.ndjson is missing", "was edited or damaged",
 		`"state good">ok<`, "</b> ok")
 	_, text, _ = ask(t, "GET", home+"?q=ok+SMALL", "")
 	has(t, text, "1 of 3 runs")
 	run := home + "run/small/" + filepath.Base(good) + "/"
 	for leaf, wants := range map[string][]string{
-		"":          {"Conclave report", `href="trials"`, `href="../../../"`},
+		"":          {"Conclave report", `href="trials"`, `href="../../../"`, `href="archive.zip"`},
 		"trials":    {"56 of 56 trials", `href="trial?n=56"`},
 		"trial?n=3": {"small, trial 3", "Conclave bench trace", `<a href="trials">`},
 	} {
@@ -148,6 +153,20 @@ func TestServe_Pages(t *testing.T) {
 			t.Errorf("%s: %d", leaf, code)
 		}
 		has(t, text, wants...)
+	}
+	_, packed, _ := ask(t, "GET", run+"archive.zip", "")
+	z, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := fs.Sub(z, "small-"+filepath.Base(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ro-crate-metadata.json", "trials.csv", "journal.ndjson"} {
+		if text, err := fs.ReadFile(folder, name); err != nil || len(text) == 0 {
+			t.Errorf("the archive: %v", err)
+		}
 	}
 	edited := home + "run/edited/" + filepath.Base(latest(t, root, "edited")) + "/"
 	if code, text, _ := ask(t, "GET", edited, ""); code != 503 {
@@ -164,6 +183,40 @@ func TestServe_Pages(t *testing.T) {
 	has(t, text, "2 of 2 runs")
 }
 
+// Two runs are compared as bench compare does it, and the trends of a history are shown.
+func TestServe_Beside(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	file, ids := write(t, "small.yaml", small), []string(nil)
+	for _, seed := range []string{"seed=1", "seed=2"} {
+		bench(t, "run", file, "--out", root, "--quiet", "--set", seed).want(t, Good)
+		ids = append(ids, "small/"+filepath.Base(latest(t, root, "small")))
+	}
+	store := filepath.Join(root, "history")
+	bench(t, "history", "add", filepath.Join(root, ids[0]), "--store", store, "--commit", "HEAD").want(t, Good)
+	if found := foundHistories(root); !slices.Equal(found, []string{store}) {
+		t.Errorf("found %q", found)
+	}
+	p, err := newStreams(strings.NewReader(""), io.Discard, io.Discard, nil).pages(root, 0, nil, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	code, text, h := ask(t, "GET", p.URL("")+"compare?"+url.Values{"run": ids}.Encode(), "")
+	if has(t, text, "Conclave compare", `href="./">all runs`, `href="run/`+ids[0]+`/">base`); code != 200 ||
+		!strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors") {
+		t.Errorf("%d %v", code, h)
+	}
+	told := bench(t, "compare", filepath.Join(root, ids[0]), filepath.Join(root, ids[1]), "--no-fail").out
+	for _, word := range strings.Fields(told)[:12] {
+		has(t, html.UnescapeString(text), word)
+	}
+	code, text, _ = ask(t, "GET", p.URL("")+"history?of="+url.QueryEscape(store), "")
+	if has(t, text, "Nothing changed.", "did not change", "./"); code != 200 {
+		t.Errorf("%d", code)
+	}
+}
+
 // While times are measured, nothing that takes work is done.
 func TestServe_Measuring(t *testing.T) {
 	t.Parallel()
@@ -171,7 +224,7 @@ func TestServe_Measuring(t *testing.T) {
 	bench(t, "run", write(t, "small.yaml", small), "--out", root, "--quiet").want(t, Good)
 	home := serving(t, root, func() string { return "it measures" })
 	run := home + "run/small/" + filepath.Base(latest(t, root, "small")) + "/"
-	for _, leaf := range []string{"", "trial?n=3"} {
+	for _, leaf := range []string{"", "trial?n=3", "archive.zip"} {
 		code, text, _ := ask(t, "GET", run+leaf, "")
 		if has(t, text, "it measures"); code != 503 {
 			t.Errorf("%q: %d", leaf, code)
@@ -189,10 +242,10 @@ func TestServe_Usage(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	dir, file := t.TempDir(), write(t, "small.yaml", small)
 	for _, c := range []struct{ line, says string }{
-		{"serve " + filepath.Join(dir, "none"), "want the folder that bench run --out has made"},
+		{"serve " + filepath.Join(dir, "none"), "expected the folder that bench run --out has made"},
 		{"serve " + file, "is no folder"},
 		{"serve a b", "takes one folder"},
-		{"serve --port 70000 " + dir, "want 1 to 65535"},
+		{"serve --port 70000 " + dir, "expected 1 to 65535"},
 		{"serve --port " + port + " " + dir, "leave it out, and a free one is taken"},
 		{"run --port 8080 " + file, "--port means nothing without --serve"},
 	} {
@@ -240,7 +293,7 @@ func TestRun_Serve(t *testing.T) {
 	if code != Good {
 		t.Errorf("exit code %d: %s", code, v.text.String())
 	}
-	has(t, v.seen, "small, running", "0 of 56 trials", "No trial has ended yet.", "None so far.")
+	has(t, v.seen, "<h1>small</h1>", `<span class="state going">running</span>`, "0 of 56 trials", "No trial has ended yet.", "None so far.")
 	has(t, v.then, "election time (ms)", "</b> ok", `<svg class="interval"`)
 	if _, err := http.Get(v.url); err == nil {
 		t.Error("the pages outlive their run")

@@ -19,7 +19,7 @@ func (s *streams) interruptible(parent context.Context) (ctx context.Context, st
 		select {
 		case got := <-signals:
 			cancel(&interruption{got})
-			s.say("interrupted: what is finished is being written down; once more stops at once")
+			s.say("interrupted: finished work is being written; interrupt again to stop at once")
 		case <-done:
 			return
 		}

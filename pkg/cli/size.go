@@ -24,8 +24,8 @@ func (f *sizeFlags) add(flags *pflag.FlagSet, of string) {
 	flags.StringVar(&f.height, "height", "", of+": be `LENGTH` high (default: what looks well)")
 }
 
-// read checks the flags; metrics of them were asked for with the flag metric.
-func (f *sizeFlags) read(o *drawing.Options, metric string, metrics int) (err error) {
+// read checks the flags; so many metrics were asked for.
+func (f *sizeFlags) read(o *drawing.Options, metrics int) (err error) {
 	for _, end := range []struct {
 		flag, text string
 		to         **float64
@@ -35,10 +35,10 @@ func (f *sizeFlags) read(o *drawing.Options, metric string, metrics int) (err er
 		}
 		v, err := strconv.ParseFloat(end.text, 64)
 		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			return usage("--%s %s: want a number, in the unit of the metric", end.flag, end.text)
+			return usage("--%s %s: expected a number, in the unit of the metric", end.flag, end.text)
 		}
 		if metrics != 1 {
-			return usage("--%s is of one metric: name it, as --%s availability", end.flag, metric)
+			return usage("--%s is of one metric: name it, as --metrics availability", end.flag)
 		}
 		*end.to = &v
 	}

@@ -7,9 +7,11 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -53,10 +55,20 @@ type streams struct {
 	err  io.Writer     // everything else
 	env  []string
 	argv []string // as it is written down: the command without its folder
+	// columns is how wide text is: as COLUMNS says, or else as wide as the terminal that standard output
+	// is; the fewest, for a pipe.
+	columns int
 }
 
 func newStreams(in io.Reader, out, err io.Writer, env []string) *streams {
-	return &streams{in: in, out: bufio.NewWriter(out), err: err, env: env}
+	s := &streams{in: in, out: bufio.NewWriter(out), err: err, env: env}
+	columns, wrong := strconv.Atoi(s.getenv("COLUMNS"))
+	f, ok := out.(interface{ Fd() uintptr })
+	if (wrong != nil || columns <= 0) && ok && term.IsTerminal(int(f.Fd())) {
+		columns, _, _ = term.GetSize(int(f.Fd())) // 0 if it is not known
+	}
+	s.columns = console.Within(columns)
+	return s
 }
 
 // getenv is the value of a variable of the environment; the last one counts.

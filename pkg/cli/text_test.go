@@ -81,15 +81,26 @@ func TestUsageErrors(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"no verb", "", []string{"Available Commands"}},
 		{"unknown verb", "rnu", []string{`unknown command "rnu"; did you mean "run"?`}},
 		{"unknown verb with flags", "rnu --transport sim", []string{`did you mean "run"?`}},
 		{"unknown topic", "help rnu", []string{`did you mean "run"?`}},
 		{"unknown flag", "run --trasnport sim", []string{`unknown flag "--trasnport"`,
 			`did you mean "--transport"?`}},
+		{"a key as a flag", "run x --retries 3", []string{"write --set retries=VALUE"}},
+		{"the last part of a key", "plan x --loss 3", []string{"write --set network.loss=VALUE"}},
+		{"one metric where several may be", "report x --metric messages", []string{`"--metric"; write --metrics`}},
+		{"several metrics where one may be", "bisect a b c --metrics messages", []string{`"--metrics"; write --metric`}},
+		{"a seed that is none", "run " + file + " --seed two", []string{"seed=two", "expected a whole number"}},
+		{"two seeds", "run " + file + " --seed 2 --set seed=3", []string{"leave one of them out"}},
+		{"resume with a seed", "run --resume x --seed 2", []string{"--seed with --resume"}},
+		{"report of nothing", "report nothing", []string{"nothing: no run there"}},
+		{"export of nothing", "export nothing --json", []string{"nothing: no run there"}},
+		{"a run of nothing", "replay nothing --trial 1", []string{"nothing: no run there"}},
+		{"resume of nothing", "run --resume nothing", []string{"nothing: no run there"}},
+		{"both formats", "trace x --trial 1 --json --format svg", []string{"both --json and --format svg"}},
 		{"flag without value", "run --out", []string{"bench: run: flag needs an argument: --out"}},
 		{"flag with a wrong value", "run x --workers many", []string{"--workers"}},
-		{"no experiment", "run", []string{"want FILE or --algorithms"}},
+		{"no experiment", "run", []string{"expected FILE or --algorithms"}},
 		{"two files", "run a.yaml b.yaml", []string{"2 files"}},
 		{"file and algorithms", "run " + file + " --algorithms bully", []string{"--set"}},
 		{"no such file", "run nowhere.yaml", []string{"bench: nowhere.yaml: "}},
@@ -105,7 +116,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown algorithm", "describe mutex/naimi-trehal",
 			[]string{`did you mean "mutex/naimi-trehel"?`}},
 		{"unknown name", "describe naimi-trehal", []string{`did you mean "mutex/naimi-trehel"?`}},
-		{"too many names", "describe a b", []string{"want one ID"}},
+		{"too many names", "describe a b", []string{"expected one ID"}},
 		{"an algorithm whose package would be a keyword", "new algorithm election/func",
 			[]string{"func cannot be the name of a Go package", "election/func-1"}},
 		{"an algorithm whose package would be a command", "new algorithm mutex/main", []string{"mutex/main-1"}},
@@ -190,7 +201,7 @@ func TestExamples(t *testing.T) {
 			switch c.Name() {
 			case "work", "workers": // they need NATS: internal/runs/queue has it
 				continue
-			case "calibrate": // it takes ten seconds: docs/twin.md has it
+			case "calibrate": // it takes ten seconds: docs/explanation/twin.md has it
 				continue
 			case "twin": // it wants a run on real nodes: TestTwin has it
 				continue

@@ -15,6 +15,8 @@ type traceFlags struct {
 	replay.Drawing
 	out  string
 	html bool
+
+	inJSON func() error
 }
 
 func (s *streams) traceCommand() *cobra.Command {
@@ -23,19 +25,14 @@ func (s *streams) traceCommand() *cobra.Command {
 		Use:   "trace DIR",
 		Short: "Draw the events of a trial",
 		Long: `Draw a trial of the run in DIR: a line for each process, and an arrow for each
-message. A trial with a trace (trace: all) is drawn from it. A simulated trial
-without one is run again.
+message. The trial needs a trace (trace: all) or has to be simulated. --from and
+--to select a time; --event and --violation select what could have caused an
+event or the first violation. --html writes a page to step through the trial,
+with the state of every process at each event.
 
-Formats: svg, a space-time diagram; shiviz, a log with vector clocks;
-perfetto, a trace for ui.perfetto.dev; mermaid, a sequence diagram of about a
-hundred messages; events, a line for each event with its number; json, csv,
-markdown and latex, the events as a table. --from and --to select a time.
---event selects what could have caused the event of that number, and
---violation what could have caused the first broken promise.
-
---html, or --format html, writes a page to step through the trial, with the
-state of every process at each event. It opens at --event, or at the first
-broken promise with --violation, and holds all events from --from to --to.`,
+Formats: svg, a space-time diagram; shiviz, a log with vector clocks; perfetto,
+for ui.perfetto.dev; mermaid, a sequence diagram; events, a line for each event;
+json, csv, markdown and latex, the events as a table; html.`,
 		Example: `  bench trace results/quickstart/latest --trial 3
   bench trace results/quickstart/latest --trial 3 --from 10ms --out trial-3.svg
   bench trace results/quickstart/latest --trial 3 --event 12 --format mermaid
@@ -44,7 +41,7 @@ broken promise with --violation, and holds all events from --from to --to.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || f.Number < 0 {
-				return usage("bench trace: want a folder of results and --trial N, as " +
+				return usage("bench trace: expected a folder of results and --trial N, as " +
 					"bench trace results/quickstart/latest --trial 3")
 			}
 			if f.Number == 0 {
@@ -56,6 +53,7 @@ broken promise with --violation, and holds all events from --from to --to.`,
 			return s.trace(c, &f, args[0])
 		},
 	}
+	f.inJSON = jsonFlag(c, &f.Format)
 	flags := c.Flags()
 	flags.IntVar(&f.Number, "trial", 0, aTrial)
 	flags.StringVar(&f.Format, "format", replay.Formats[0],
@@ -74,13 +72,16 @@ broken promise with --violation, and holds all events from --from to --to.`,
 }
 
 func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
+	if err := f.inJSON(); err != nil {
+		return err
+	}
 	if err := oneOf("format", f.Format, replay.Formats); err != nil {
 		return err
 	}
 	w := &f.Window
 	if f.html {
 		if c.Flags().Changed("format") && f.Format != "html" {
-			return usage("--html with --format %s: want one of them", f.Format)
+			return usage("--html with --format %s: leave one of them out", f.Format)
 		}
 		if f.Format = "html"; f.out == "" {
 			f.out = fmt.Sprintf("trial-%d.html", f.Number)
@@ -91,13 +92,13 @@ func (s *streams) trace(c *cobra.Command, f *traceFlags, path string) error {
 	}
 	switch {
 	case w.From < 0 || w.To < 0 || c.Flags().Changed("to") && w.To <= w.From:
-		return usage("--from %v --to %v: want an instant and a later one, as --from 10ms --to 60ms",
+		return usage("--from %v --to %v: expected an instant and a later one, as --from 10ms --to 60ms",
 			w.From, w.To)
 	case c.Flags().Changed("event") && w.Event < 1:
 		return usage("--event %d: events count from 1; bench trace %s --trial %d --format events shows them",
 			w.Event, path, f.Number)
 	case f.Violation && w.Event > 0:
-		return usage("--event with --violation: each chooses an event; want one of them")
+		return usage("--event with --violation: each chooses an event; leave one of them out")
 	}
 	drawn, err := f.Draw(path, s.again(""))
 	if drawn == nil {

@@ -56,15 +56,15 @@ func TestTrace_Out(t *testing.T) {
 	bench(t, "trace", dir, "--trial", "1", "--out", filepath.Join(root, "no", "one.svg")).want(t, CouldNotRun)
 	for args, says := range map[string]string{
 		"--trial 57":                      "trials 1 to 56",
-		"--trial 1 --format png":          "want one of: svg, shiviz",
+		"--trial 1 --format png":          "expected one of: svg, shiviz",
 		"--trial 1 --from 2ms --to 1ms":   "an instant and a later one",
 		"--trial 1 --from 10":             "missing unit",
 		"--trial 1 --from 9s":             "the records go from 0s to ",
 		"--trial 1 --event 0":             "count from 1",
 		"--trial 1 --event 9999":          "the trace has events 1 to ",
-		"--trial 1 --event 1 --violation": "want one of them",
+		"--trial 1 --event 1 --violation": "leave one of them out",
 		"--trial 1 --violation":           "no event of trial 1 breaks a promise",
-		"--trial 1 --html --format svg":   "want one of them",
+		"--trial 1 --html --format svg":   "leave one of them out",
 		"":                                "--trial N",
 	} {
 		r := bench(t, append([]string{"trace", dir}, strings.Fields(args)...)...).want(t, Usage)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/commands/launch"
 	"github.com/conclave-bench/conclave/internal/commands/outcome"
+	"github.com/conclave-bench/conclave/internal/commands/progress"
 	"github.com/conclave-bench/conclave/internal/commands/tune"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -28,22 +30,16 @@ func (s *streams) tuneCommand() *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
 		Use:   "tune [FILE]",
-		Short: "Find each algorithm's fastest time-outs at equal mistakes",
-		Long: `Find, for each algorithm of the experiment in FILE, the time-out with which it
-replaces a crashed leader the soonest while it makes no more false elections
-per hour than --budget. False is an election that nothing called for: every
-process was up, and the leader in reach. What is tuned is the algorithm's own
-time-out (bench describe ID), or else that of its failure detector. Everything
-else stays as FILE has it, heartbeat intervals too, which are a cost.
+		Short: "Find the fastest time-outs at an equal false-election rate",
+		Long: `Find, for each algorithm of FILE, the time-out and heartbeat interval that
+replace a crashed leader fastest with at most --budget false elections per hour
+and at most --messages messages per second. False is an election while every
+process is up and the leader reachable. Small budgets take long: 1000 takes
+seconds to minutes in simulation, and 1 many minutes.
 
-Each setting is measured twice: in crashes of the leader, and in quiet running
-until the interval of the rate of mistakes is on one side of the budget. That
-takes five hours per false election allowed at least, in simulation seconds.
-Simulated, unless --transport nats runs real processes.
-
-A new folder in --out gets ` + tune.PointsFile + ` with every setting that was measured, the
-Pareto front of downtime and mistakes as a figure, and ` + tune.ExperimentFile + `: an
-experiment for bench run that compares the algorithms at equal mistakes.
+A new folder in --out gets every setting measured (` + tune.PointsFile + `), Pareto fronts, and
+` + tune.ExperimentFile + `, an experiment that compares the algorithms at an equal
+false-election rate. docs/how-to/tuning.md has the method.
 
 ` + answer.Explain("tune", "0", "1", "2", "3", "5", "130, 143"),
 		Example: `  bench tune configs/tuning.yaml --budget 1000
@@ -55,8 +51,17 @@ experiment for bench run that compares the algorithms at equal mistakes.
 	flags.Lookup("transport").Usage = "measure on `TRANSPORT`: sim in simulation (the default), nats on " +
 		"real processes"
 	flags.Float64Var(&f.Budget, "budget", 1, "allow `R` false elections per hour")
+	flags.Float64Var(&f.Precision, "precision", 0.3,
+		"stop when the rate of a setting within the budget is known to this `SHARE` of it")
+	flags.Float64SliceVar(&f.Messages, "messages", nil, "send `M,...` messages per second at most, a search "+
+		"for each (default: the mean of what the algorithms of FILE send, 4 times that, and 1/4)")
+	flags.BoolVar(&f.Keep, "keep-intervals", false, "leave intervals between heartbeats as FILE has them, "+
+		"and do not limit messages")
+	flags.BoolVar(&f.InModel, "in-model", false,
+		"leave out settings with which an algorithm is out of its model")
 	flags.Float64Var(&f.Hours, "hours", 0,
-		"run a setting quietly for `H` hours at most (default: 21.2 / R, and of that a quarter decides)")
+		"run the settings of a search quietly for `H` hours at most, all together (default: 200 / R, but "+
+			"48 at most, and 10 / R at least)")
 	flags.Float64Var(&f.Span, "span", 16, "search from 1/`X` to X times the time-out of FILE")
 	flags.Float64SliceVar(&f.Spreads, "spread", []float64{0.25, 0.5, 1},
 		"try `SHARES` of a time-out as its random part, where it has one")
@@ -87,16 +92,18 @@ func (s *streams) tune(ctx context.Context, f *tuneFlags, args []string) (*answe
 	if err != nil {
 		return nil, err
 	}
-	violations := 0
+	violations, waiting := 0, progress.Shares(io.Discard)
 	f.Run = tune.Runs(options, func(label string, t *results.Trial) {
 		if violations++; violations <= outcome.MostTold {
 			s.say(fmt.Sprintf("violation: %s, seed %d: %s", label, t.Seed, t.Reason))
 		}
-	})
+	}, func() { waiting.Tick() })
 	if !f.quiet {
+		waiting = progress.Shares(s.err)
+		f.Share = waiting.Tell
 		s.overridden(runner.Header(e, nil).Overrides, true)
 		f.Told = func(c *tune.Contender, p *tune.Point) {
-			fmt.Fprintf(s.aside(), "%s %s: %s\n", c.Label, p.Settings, p.Progress())
+			fmt.Fprintf(s.aside(), "%s %s: %s\n", c.Label, p.Settings, p.Progress(c))
 		}
 	}
 	d, err := tune.Answer(ctx, e, f.Options, dir, strings.Join(s.argv, " "))

@@ -14,25 +14,26 @@ func (s *streams) twinCommand() *cobra.Command {
 	more := 50
 	c := &cobra.Command{
 		Use:   "twin RUN",
-		Short: "Simulate the trials of a real run, to narrow its intervals",
-		Long: `Simulate the trials of RUN, which ran on real nodes, with the same seeds: their
-twins meet the same network, faults and requests. For each cell and metric it
-prints the mean that was measured, that of the twins, how closely both are
-correlated, and the interval of the measured mean, 95 %, without the twins and
-with them as control variate: many more trials are simulated, so that what luck
-the real ones had is known. Where the correlation is low nothing is gained,
-and nothing stands there.
-docs/twin.md has the method.
+		Short: "Narrow the intervals of a real run by its simulated counterpart",
+		Long: `Simulate the trials of RUN, which ran on real nodes, with the same seeds: common
+random numbers for network, faults and requests. For each cell and metric, print
+both means, their correlation, and the 95 % interval of the measured mean,
+without and with the simulation as control variate.
+
+For the control variate, --more times as many trials are simulated, which shows
+how far the real run's seeds were from average. If the correlation is low, the
+column is empty. docs/explanation/twin.md has the method.
 
 ` + answer.Explain("twin", "0", "1", "2", "130, 143"),
 		Example: `  bench twin results/quickstart/latest`,
 		Args:    cobra.ExactArgs(1),
 	}
-	c.Flags().StringVar(&costs, "costs", "", "with what handling costs by `FILE` (bench calibrate FILE)")
-	c.Flags().IntVar(&more, "more", more, "simulate `N` times as many trials as there are twins")
+	c.Flags().StringVar(&costs, "costs", "", "use the message-handling costs in `FILE` (bench calibrate "+
+		"FILE)")
+	c.Flags().IntVar(&more, "more", more, "simulate `N` times as many trials as RUN has")
 	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
 		if more < 1 || more > 1000 {
-			return nil, usage("--more %d, want 1 to 1000", more)
+			return nil, usage("--more %d, expected 1 to 1000", more)
 		}
 		return twin.Answer(ctx, args[0], costs, more)
 	})

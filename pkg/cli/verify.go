@@ -15,16 +15,14 @@ func (s *streams) verifyCommand() *cobra.Command {
 		Use:   "verify ID",
 		Short: "Run the conformance tests of an algorithm",
 		Long: `Run the conformance tests of an algorithm in simulation: its declaration,
-determinism, safety and liveness over random schedules within its model, its
-claimed complexity, the smallest systems, and the reference cases that come
-with bench. It exits with 3 if any fails, and says which schedule repeats the
-failure; with 1 if the algorithm cannot be run, as when it panics or starts
-goroutines.
+determinism, safety and liveness over random schedules within its model,
+claimed complexity, the smallest systems, and its reference cases. A failure
+exits with 3 and names the schedule that repeats it; an algorithm that panics or
+starts goroutines exits with 1.
 
-With --cases it runs the cases of that algorithm in a file of your own
-instead: exact scripts with exact outcomes (docs/adding-an-algorithm.md
-describes the format). It exits with 3 if an outcome differs, and with 5 if
-only the algorithm's own tests can check what a case expects.`,
+With --cases, run only your own cases: exact scripts with exact outcomes. A case
+that only the algorithm's own tests can check exits with 5.
+docs/reference/cases.md has the format.`,
 		Example: `  bench verify mutex/naimi-trehel --schedules 50
   bench verify bully --schedules 50
   bench verify bully --cases cases.yaml`,
@@ -34,10 +32,11 @@ only the algorithm's own tests can check what a case expects.`,
 	c.Flags().StringVar(&cases, "cases", "", "run the cases in `FILE` instead of the kit")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
-			return nil, usage("bench verify: %d algorithms, want one (\"bench list\" shows all)", len(args))
+			return nil, usage("bench verify: %d algorithms, expected one (\"bench list\" shows "+
+				"all)", len(args))
 		}
 		if schedules < 1 {
-			return nil, usage("bench verify: --schedules %d, want 1 or more", schedules)
+			return nil, usage("bench verify: --schedules %d, expected 1 or more", schedules)
 		}
 		alg, err := catalog.Find(args[0])
 		if err != nil {

@@ -71,21 +71,24 @@ func (s *streams) versionCommand() *cobra.Command {
 		Example: `  bench version
   bench version --json`,
 		Args: noArguments,
-	}, func([]string) (*answer.Document, error) {
-		b := thisBuild()
-		d := answer.New("version", "conclave "+b.Version)
-		d.Add(answer.Facts{
-			{Name: "version", Value: b.Version, Line: "conclave " + b.Version},
-			{Name: "own_module", Value: b.Own},
-			{Name: "commit", Value: b.Revision, Line: b.commit()},
-			{Name: "dirty", Value: b.Dirty},
-			{Name: "go", Value: b.Go, Line: b.Go + " " + b.Platform},
-			{Name: "platform", Value: b.Platform},
-			{Name: "algorithms", Value: b.Algorithms,
-				Line: console.Plural(b.Algorithms, "algorithm", "algorithms")},
-		})
-		return d, nil
+	}, func([]string) (*answer.Document, error) { return versionAnswer(), nil })
+}
+
+// versionAnswer is what this program says about itself.
+func versionAnswer() *answer.Document {
+	b := thisBuild()
+	d := answer.New("version", "conclave "+b.Version)
+	d.Add(answer.Facts{
+		{Name: "version", Value: b.Version, Line: "conclave " + b.Version},
+		{Name: "own_module", Value: b.Own},
+		{Name: "commit", Value: b.Revision, Line: b.commit()},
+		{Name: "dirty", Value: b.Dirty},
+		{Name: "go", Value: b.Go, Line: b.Go + " " + b.Platform},
+		{Name: "platform", Value: b.Platform},
+		{Name: "algorithms", Value: b.Algorithms,
+			Line: console.Plural(b.Algorithms, "algorithm", "algorithms")},
 	})
+	return d
 }
 
 // buildText is a build: for people its beginning, and whether it is that of this program.

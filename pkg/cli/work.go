@@ -17,13 +17,13 @@ func joining(c *cobra.Command, j *queue.Server, name, does string) {
 	flags := c.Flags()
 	flags.StringVar(&j.URL, name, "", does+" at `URL`, as tls://lab1:4222")
 	flags.StringVar(&j.Credentials, "nats-creds", "", "log in to NATS with the credentials in `FILE`")
-	flags.StringVar(&j.CA, "nats-ca", "", "believe the certificates of the authority in `FILE`")
+	flags.StringVar(&j.CA, "nats-ca", "", "trust the certificate authority in `FILE`")
 }
 
 // joinable says what is wrong with them.
 func joinable(j *queue.Server) error {
 	if j.URL == "" {
-		return usage("want --join URL, the address of NATS, as tls://lab1:4222")
+		return usage("expected --join URL, the address of NATS, as tls://lab1:4222")
 	}
 	if err := j.Check(); err != nil {
 		return usage("--join: %v", err)
@@ -39,18 +39,13 @@ func (s *streams) workCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "work --join URL",
 		Short: "Run trials for runs on other machines",
-		Long: `Run trials of whatever runs "bench run --queue" has put into the queue of a
-NATS server, until interrupted. Any number of machines may work for a run. A
-worker that dies costs nothing but time: another one begins its block again.
+		Long: `Run trials for the runs in the queue of a NATS server ("bench run --queue"),
+until interrupted. Any number of machines may work for a run, if they have the
+same build; if a worker dies, another one repeats its block.
 
-Simulated trials use all cores. A trial on real nodes has its machine for
-itself, and all trials of a repetition stay on one machine, which column host
-names. A worker takes part in runs of its own build alone, and runs nothing
-but the trials of experiments.
-
-With --address or --interface, "bench run --hosts URL" may spread trials over
-this machine and others: nodes then live here, and the machine opens ports with
-TLS at that address. Meanwhile it takes no trials from the queue.
+With --address or --interface, this machine also hosts nodes of "bench run
+--hosts URL", and opens ports with TLS at that address. It takes no trials from
+the queue meanwhile. docs/how-to/many-machines.md has the set-up.
 
 ` + answer.Explain("work", "0", "1", "2"),
 		Example: `  bench work --join nats://127.0.0.1:4222
@@ -62,7 +57,7 @@ TLS at that address. Meanwhile it takes no trials from the queue.
 				return err
 			}
 			if cores < 0 {
-				return usage("--cores %d, want 1 or more", cores)
+				return usage("--cores %d, expected 1 or more", cores)
 			}
 			if err := checkOffer(&host); err != nil {
 				return err
@@ -75,7 +70,7 @@ TLS at that address. Meanwhile it takes no trials from the queue.
 		"call this machine `NAME` in results (default: its host name)")
 	c.Flags().IntVar(&cores, "cores", 0, "simulate `N` trials at a time (default: one per core)")
 	c.Flags().StringVar(&host.Address, "address", "",
-		"be a host of bench run --hosts, reached by all of them at `ADDRESS`")
+		"host nodes of bench run --hosts; the other hosts reach this one at `ADDRESS`")
 	c.Flags().StringVar(&host.Interface, "interface", "",
 		"likewise, at the address of the network interface `NAME`")
 	c.Flags().IntVar(&host.Slots, "slots", 0, "as a host, have at most `N` nodes of a trial (0: any number)")
@@ -89,7 +84,7 @@ func checkOffer(h *queue.HostConfig) error {
 	case h.Address != "" && h.Interface != "":
 		return usage("--address with --interface: the one is the address of the other; leave one of them out")
 	case h.Slots < 0:
-		return usage("--slots %d, want 1 or more, or 0 for any number", h.Slots)
+		return usage("--slots %d, expected 1 or more, or 0 for any number", h.Slots)
 	case h.Address == "" && h.Interface == "" && (h.Slots > 0 || h.Region != ""):
 		return usage("--slots and --region are of a host; add --address or --interface")
 	}
@@ -120,8 +115,7 @@ func (s *streams) workersCommand() *cobra.Command {
 		Use:   "workers --join URL",
 		Short: "List the machines that work for a queue",
 		Long: `List the workers of a NATS server: machine, cores, load, version, build, and
-the run that each works for. "bench run --queue" gives trials to those of its
-own build.
+current run. "bench run --queue" uses only workers of its own build.
 
 ` + answer.Explain("workers", "0", "1", "2"),
 		Example: `  bench workers --join nats://127.0.0.1:4222`,

@@ -11,14 +11,15 @@ import (
 // Items is a list of things, of which the keys are numbered; most bounds their
 // number, or 0 does not. Like is an item as an example.
 func Items[T any](item Type[T], like string, most int, things string) Type[[]T] {
-	t := Type[[]T]{Name: "a list of " + item.Name, Write: writeAll(item)}
+	t := Type[[]T]{Name: "a list of " + item.Name, Write: writeAll(item), Keys: item.Keys,
+		Section: item.Section, isList: true}
 	t.Read = func(r *Reader, key string, v *Value) ([]T, bool) {
 		if v.Kind != List {
 			r.Wrong(key, v, "a list, as ["+like+"]")
 			return nil, false
 		}
 		if most > 0 && len(v.Items) > most {
-			r.Add(v.At, key, "%d %s, want at most %d", len(v.Items), things, most)
+			r.Add(v.At, key, "%d %s, expected at most %d", len(v.Items), things, most)
 			return nil, false
 		}
 		return readAll(r, v, item, func(i int) string { return Item(key, i) })
@@ -38,7 +39,7 @@ func Each[T any](item Type[T]) Type[[]T] {
 	t := Type[[]T]{Name: "a list of which each is " + item.Name, Write: writeAll(item)}
 	t.Read = func(r *Reader, key string, v *Value) ([]T, bool) {
 		if v.Kind != List {
-			r.Add(v.At, key, "%s, want %s", v.Plain(), t.Name)
+			r.Add(v.At, key, "%s, expected %s", v.Plain(), t.Name)
 			return nil, false
 		}
 		return readAll(r, v, item, func(int) string { return key })
@@ -73,8 +74,13 @@ func writeAll[T any](item Type[T]) func([]T) *Value {
 // Union is written as a block, or in another form: plain says of which values.
 // Expand makes a block of the other form.
 func Union[T any](other, block Type[T], plain func(T) bool, expand func(*Value) *Value) Type[T] {
+	keys, isList := block.Keys, block.isList
+	if keys == nil {
+		keys, isList = other.Keys, other.isList
+	}
 	return Type[T]{
 		Name: other.Name + ", or " + block.Name, Words: other.Words,
+		Keys: keys, Section: block.Section, isList: isList,
 		Read: func(r *Reader, key string, v *Value) (T, bool) {
 			if v.Kind == Map {
 				return block.Read(r, key, v)
@@ -136,6 +142,7 @@ func (b Block[T]) Type() Type[T] {
 	}
 	t.Write = func(x T) *Value { return MapOf(writeFields(b.Fields(&x))...) }
 	t.Schema = func() Object { return BlockSchema(b.Fields(new(T))) }
+	t.Keys = func() []Field { return b.Fields(new(T)) }
 	return t
 }
 
@@ -187,12 +194,14 @@ func writeFields(fields []Field) (pairs []*Pair) {
 
 // Variants is a block of which one key, the tag, says which others there are.
 type Variants[T any] struct {
-	Tag   string
-	Names []string         // the values of the tag
-	Get   func(*T) string  // the tag
-	Set   func(*T, string) // likewise
-	Kinds Type[string]     // of the tag; by default a Choice of the names
-	Valid func(x *T) error // as of a Block
+	Tag string
+	// Doc is what the tag says, and Example a value of it, for documents.
+	Doc, Example string
+	Names        []string         // the values of the tag
+	Get          func(*T) string  // the tag
+	Set          func(*T, string) // likewise
+	Kinds        Type[string]     // of the tag; by default a Choice of the names
+	Valid        func(x *T) error // as of a Block
 	// Fields are the keys of a variant besides the tag, those required first.
 	Fields func(name string, x *T) []Field
 }
@@ -234,6 +243,20 @@ func (d Variants[T]) Type() Type[T] {
 		name := d.Get(&x)
 		tag := &Pair{Name: d.Tag, Value: TextOf(name)}
 		return MapOf(append([]*Pair{tag}, writeFields(d.Fields(name, &x))...)...)
+	}
+	t.Keys = func() []Field {
+		all := []Field{{Name: d.Tag, Required: true, Of: d.Kinds.Into(nil), Doc: d.Doc, Example: d.Example}}
+		for _, name := range d.Names {
+			for _, f := range d.Fields(name, new(T)) {
+				if at := slices.IndexFunc(all, func(g Field) bool { return g.Name == f.Name }); at < 0 {
+					f.Only = []string{name}
+					all = append(all, f)
+				} else {
+					all[at].Only = append(all[at].Only, name)
+				}
+			}
+		}
+		return all
 	}
 	t.Schema = func() Object {
 		all := []Field{{Name: d.Tag, Required: true, Of: d.Kinds.Into(nil)}}

@@ -137,23 +137,23 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, text, set, want string }{
 		{"a.yaml", "nett: {port: 1}\nmode: fats\n", "", `a.yaml:1: nett: unknown key; did you mean "net"?
-a.yaml:2: mode: "fats", want one of fast, safe; did you mean "fast"?`},
+a.yaml:2: mode: "fats", expected one of fast, safe; did you mean "fast"?`},
 		{"a.yaml", "network: {port: 1}", "", "a.yaml:1: network: is called net now"},
 		{"a.yaml", "{}", "network.port=1", "--set network.port=1: network.port: is called net.port now"},
 		{"a.yaml", "{}", "net.port.x=1", "--set net.port.x=1: net.port.x: unknown key; net.port is one value and has no parts"},
-		{"a.yaml", "net:\n  port: 0\n  timeout: 5\n", "", `a.yaml:2: net.port: 0, want a whole number from 1 to 65535
+		{"a.yaml", "net:\n  port: 0\n  timeout: 5\n", "", `a.yaml:2: net.port: 0, expected a whole number from 1 to 65535
 a.yaml:3: net.timeout: 5 has no unit; write 5ms (units: ns, us, ms, s, m, h)`},
-		{"a.toml", "[net]\nport = \"80\"\n", "", `a.toml:2: net.port: "80", want a whole number from 1 to 65535; ` +
+		{"a.toml", "[net]\nport = \"80\"\n", "", `a.toml:2: net.port: "80", expected a whole number from 1 to 65535; ` +
 			"write it without the quotes"},
-		{"a.yaml", "mode:", "", "a.yaml:1: mode: nothing, want one of fast, safe; leave the key out for its default"},
+		{"a.yaml", "mode:", "", "a.yaml:1: mode: nothing, expected one of fast, safe; leave the key out for its default"},
 		{"a.yaml", "users: [{age: 1}, {name: bob, agr: 1}]", "", `a.yaml:1: users[1]: without name, as {name: ann}
 a.yaml:1: users[2].agr: unknown key; did you mean "age"? (has: name, age)`},
-		{"a.yaml", "users: [{name: a}, {name: b}, {name: c}]", "", "a.yaml:1: users: 3 users, want at most 2"},
+		{"a.yaml", "users: [{name: a}, {name: b}, {name: c}]", "", "a.yaml:1: users: 3 users, expected at most 2"},
 		{"a.yaml", "limit: {rate: 5}", "", "a.yaml:1: limit: a rate above the burst"},
-		{"a.yaml", "{}", "limit.burst=0", "--set limit.burst=0: limit.burst: 0, want a whole number from 1 to 9"},
+		{"a.yaml", "{}", "limit.burst=0", "--set limit.burst=0: limit.burst: 0, expected a whole number from 1 to 9"},
 		{"a.yaml", "", "", "a.yaml: empty; write port: 80"},
-		{"a.yaml", "[1]", "", "a.yaml:1: a list, want a block of keys, as port: 80"},
-		{"a.ini", "x", "", `a.ini: a file of type ".ini", want .yaml, .yml, .toml or .json`},
+		{"a.yaml", "[1]", "", "a.yaml:1: a list, expected a block of keys, as port: 80"},
+		{"a.ini", "x", "", `a.ini: a file of type ".ini", expected .yaml, .yml, .toml or .json`},
 	} {
 		var sets []string
 		if c.set != "" {

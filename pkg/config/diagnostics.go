@@ -148,7 +148,7 @@ func (d *Diagnostics) Err() error {
 	if d.more > 0 {
 		last := d.mistakes[len(d.mistakes)-1]
 		d.mistakes = append(d.mistakes, &Mistake{Source: last.Source,
-			Text: fmt.Sprintf("%d more mistakes; mend these first", d.more)})
+			Text: fmt.Sprintf("%d more errors; correct these first", d.more)})
 		d.more = 0
 	}
 	return &Error{d.mistakes}

@@ -119,7 +119,7 @@ func (l *Layers) Flatten(fields []Field, prefix string, v *Value) (out []Assignm
 		if v.Kind == Text && contains(param.Names(fields), "kind") {
 			remedy = "; write {kind: " + v.Plain() + "}"
 		}
-		l.Add(v.At, prefix, "%s, want a block of keys (has: %s)%s", v.Plain(), Names(fields), remedy)
+		l.Add(v.At, prefix, "%s, expected a block of keys (has: %s)%s", v.Plain(), Names(fields), remedy)
 		return nil
 	}
 	for _, p := range v.Pairs {
@@ -238,7 +238,7 @@ func (l *Layers) Set(flag, assignment string, hide func(value string) bool) {
 		source = flag + " " + Clip(key)
 	}
 	if !ok || key == "" {
-		l.Add(Place{Layer: Command, Source: source}, "", "want key=value, as --set nodes=7")
+		l.Add(Place{Layer: Command, Source: source}, "", "expected key=value, as --set nodes=7")
 		return
 	}
 	l.Assign(key, value, source, flag)
@@ -263,7 +263,7 @@ func (l *Layers) Claim(key, value, source string) {
 
 func (l *Layers) assign(at Place, key, value string, from Place) {
 	if len(value) > MaxSize {
-		l.Add(at, key, "a value of %d bytes, want at most %d", len(value), MaxSize)
+		l.Add(at, key, "a value of %d bytes, expected at most %d", len(value), MaxSize)
 		return
 	}
 	if strings.Count(key, ".") >= maxDepth {
@@ -274,7 +274,7 @@ func (l *Layers) assign(at Place, key, value string, from Place) {
 	v := l.readYAML(at, []byte(value))
 	if v == nil {
 		if l.Count() == before {
-			l.Add(at, key, "no value, want one; \"\" is empty text")
+			l.Add(at, key, "no value, expected one; \"\" is empty text")
 		}
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Parse reads a file's content into values; nil, with a report, if there is
-// nothing to go on with. The extension of its name says which language it is in.
+// Parse reads a file's content into values; nil, with a report, if it cannot be
+// read at all. The extension of its name says which language it is in.
 func (l *Layers) Parse(name string, data []byte) *Value {
 	at := Place{Source: name}
 	if len(data) > MaxSize {
@@ -22,7 +22,7 @@ func (l *Layers) Parse(name string, data []byte) *Value {
 	case ".toml":
 		root = readTOML(l.Diagnostics, first, data)
 	default:
-		l.Add(at, "", "a file of type %q, want .yaml, .yml, .toml or .json", ext)
+		l.Add(at, "", "a file of type %q, expected .yaml, .yml, .toml or .json", ext)
 		return nil
 	}
 	switch {
@@ -30,7 +30,7 @@ func (l *Layers) Parse(name string, data []byte) *Value {
 		l.Add(at, "", "empty; %s", l.Schema.Begin)
 		return nil
 	case root != nil && root.Kind != Map:
-		l.Add(root.At, "", "%s, want a block of keys, as %s", root.Kind, l.Schema.Needs)
+		l.Add(root.At, "", "%s, expected a block of keys, as %s", root.Kind, l.Schema.Needs)
 		return nil
 	}
 	return root

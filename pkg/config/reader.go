@@ -31,7 +31,7 @@ func (r *Reader) Wrong(key string, v *Value, want string) {
 	case v.Kind == List && leaf && r.several != nil:
 		remedy = r.several(key, v)
 	}
-	r.Add(v.At, key, "%s, want %s%s", what, want, remedy)
+	r.Add(v.At, key, "%s, expected %s%s", what, want, remedy)
 }
 
 // Meant suggests the word that another probably stands for, for the end of a
@@ -76,7 +76,7 @@ func (r *Reader) decimal(key string, v *Value) bool {
 	if v.Kind != Int || IsDecimal(v.Text) {
 		return true
 	}
-	r.Add(v.At, key, "%s, want a whole number in plain decimal digits (0 in front makes it octal)",
+	r.Add(v.At, key, "%s, expected a whole number in plain decimal digits (0 in front makes it octal)",
 		v.Plain())
 	return false
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -138,6 +139,40 @@ type Key struct {
 	Path, Type, Default, Doc string
 	Title                    string   // as that of its Field
 	Values                   []string // the words that it takes, if it takes words
+}
+
+// A Nested is a key at any depth.
+type Nested struct {
+	Path string // as "network.links[].loss": behind a list come the keys of an item
+	*Field
+	See string // of it or of the innermost block around it that has one
+}
+
+// Every calls visit for every key, blocks and those within values included, in the order of the schema, but
+// for keys that have a section of their own.
+func (s *Schema) Every(visit func(n Nested)) { every(s.Fields, "", "", visit) }
+
+// EveryOf does so for keys that are not those of a schema.
+func EveryOf(fields []Field, visit func(n Nested)) { every(fields, "", "", visit) }
+
+func every(fields []Field, prefix, page string, visit func(n Nested)) {
+	for i := range fields {
+		f := &fields[i]
+		n := Nested{Join(prefix, f.Name), f, cmp.Or(f.See, page)}
+		visit(n)
+		if f.Sub != nil {
+			every(f.Sub, n.Path, n.See, visit)
+			continue
+		}
+		of := Of(f)
+		if of.Keys == nil || of.Section != "" {
+			continue
+		}
+		if of.isList {
+			n.Path += "[]"
+		}
+		every(of.Keys(), n.Path, n.See, visit)
+	}
 }
 
 // Keys is every key, in the order of the schema. A default in parentheses follows

@@ -26,18 +26,27 @@ type Type[T any] struct {
 	// Expand makes a block of a scalar where both forms exist, so that an override
 	// can reach a part of it. Nil: the value has no parts.
 	Expand func(*Value) *Value
+	// Keys are those of a block among its forms, with zero values, for documents; nil: there are none. Of a
+	// list they are those of an item.
+	Keys func() []Field
+	// Section is where documents have its keys, if those stand in several places; "": where it stands.
+	Section string
+	isList  bool
 }
 
 // A Slot is a Type without its Go type, and the place where its values go.
 type Slot struct {
-	Name   string
-	Words  []string
-	Read   func(r *Reader, key string, v *Value) (any, bool)
-	Write  func(any) *Value
-	Schema func() Object
-	Expand func(*Value) *Value
-	Set    func(any)
-	get    func() (value any, isZero bool)
+	Name    string
+	Words   []string
+	Read    func(r *Reader, key string, v *Value) (any, bool)
+	Write   func(any) *Value
+	Schema  func() Object
+	Expand  func(*Value) *Value
+	Keys    func() []Field
+	Section string
+	isList  bool
+	Set     func(any)
+	get     func() (value any, isZero bool)
 }
 
 // Into makes a Slot of which the values go to set.
@@ -53,6 +62,7 @@ func (t Type[T]) To(p *T) Slot {
 func (t Type[T]) Through(get func() T, set func(T)) Slot {
 	s := Slot{
 		Name: t.Name, Words: t.Words, Schema: t.Schema, Expand: t.Expand,
+		Keys: t.Keys, Section: t.Section, isList: t.isList,
 		Read:  func(r *Reader, key string, v *Value) (any, bool) { return t.Read(r, key, v) },
 		Write: func(x any) *Value { return t.Write(x.(T)) },
 		Set:   func(x any) { set(x.(T)) },
@@ -70,6 +80,7 @@ func (t Type[T]) Through(get func() T, set func(T)) Slot {
 func As[A, B any](t Type[A], in func(A) B, out func(B) A) Type[B] {
 	return Type[B]{
 		Name: t.Name, Words: t.Words, Schema: t.Schema, Expand: t.Expand,
+		Keys: t.Keys, Section: t.Section, isList: t.isList,
 		Read: func(r *Reader, key string, v *Value) (b B, ok bool) {
 			a, ok := t.Read(r, key, v)
 			if ok {
@@ -164,6 +175,12 @@ func (t Type[T]) Named(name string) Type[T] {
 	return t
 }
 
+// In is t whose keys documents have in a section of their own, since they stand in several places.
+func (t Type[T]) In(section string) Type[T] {
+	t.Section = section
+	return t
+}
+
 // Called is t with another name.
 func (t Type[T]) Called(name string) Type[T] {
 	t.Name = name
@@ -194,7 +211,7 @@ func Whole[T integer](lo, hi int64) Type[T] {
 		}
 		i, err := strconv.ParseInt(v.Text, 10, 64)
 		if err != nil || i < lo || i > hi {
-			r.Add(v.At, key, "%s, want %s", v.Plain(), name)
+			r.Add(v.At, key, "%s, expected %s", v.Plain(), name)
 			return 0, false
 		}
 		return T(i), true
@@ -221,7 +238,7 @@ func Number(lo, hi float64) Type[float64] {
 		}
 		f, err := strconv.ParseFloat(strings.Replace(v.Text, ".inf", "inf", 1), 64)
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < lo || f > hi {
-			r.Add(v.At, key, "%s, want %s", v.Plain(), name)
+			r.Add(v.At, key, "%s, expected %s", v.Plain(), name)
 			return 0, false
 		}
 		if Vanishes(v.Text, f) {
@@ -283,7 +300,7 @@ func Share() Type[float64] {
 			if !percent && f > 1 && f <= 100 {
 				remedy = "; write " + v.Plain() + "%"
 			}
-			r.Add(v.At, key, "%s, want %s%s", v.Plain(), name, remedy)
+			r.Add(v.At, key, "%s, expected %s%s", v.Plain(), name, remedy)
 			return 0, false
 		}
 		return f, true
@@ -313,11 +330,11 @@ func Duration(lo, hi time.Duration) Type[time.Duration] {
 		d, err := time.ParseDuration(v.Text)
 		negative := err == nil && d < 0
 		if !durationRule().MatchString(v.Text) && !negative {
-			r.Add(v.At, key, "%q, want a duration with its unit%s", Clip(v.Text), tidied(v.Text))
+			r.Add(v.At, key, "%q, expected a duration with its unit%s", Clip(v.Text), tidied(v.Text))
 			return 0, false
 		}
 		if err != nil || d < lo || d > hi { // an error here: too large
-			r.Add(v.At, key, "%s, want %s", v.Plain(), name)
+			r.Add(v.At, key, "%s, expected %s", v.Plain(), name)
 			return 0, false
 		}
 		return d, true
@@ -345,7 +362,7 @@ func Choice(words ...string) Type[string] {
 			return "", false
 		}
 		if !slices.Contains(words, v.Text) {
-			r.Add(v.At, key, "%q, want %s%s", Clip(v.Text), name, r.Meant(v.Text, words))
+			r.Add(v.At, key, "%q, expected %s%s", Clip(v.Text), name, r.Meant(v.Text, words))
 			return "", false
 		}
 		return v.Text, true
@@ -397,12 +414,12 @@ func Words(name string, wants func(string) string) Type[string] {
 		switch v.Kind {
 		case Text:
 			if want := wants(v.Text); want != "" {
-				r.Add(v.At, key, "%q, want %s", Clip(v.Text), want)
+				r.Add(v.At, key, "%q, expected %s", Clip(v.Text), want)
 				return "", false
 			}
 			return v.Text, true
 		case Int, Float, Bool:
-			r.Add(v.At, key, "%s, want text; write %q, with the quotes", v.Plain(), v.Text)
+			r.Add(v.At, key, "%s, expected text; write %q, with the quotes", v.Plain(), v.Text)
 		default:
 			r.Wrong(key, v, name)
 		}

@@ -30,7 +30,7 @@ func (r *Reader) readYAML(at Place, data []byte) *Value {
 	}
 	if err == nil {
 		if err2 := dec.Decode(&second); err2 == nil {
-			r.Add(at.offset(second.Line), "", "a second document; want one %s in a file: "+
+			r.Add(at.offset(second.Line), "", "a second document; expected one %s in a file: "+
 				"remove what follows the line \"---\"", r.noun)
 			return nil
 		} else if !errors.Is(err2, io.EOF) {
@@ -121,7 +121,7 @@ func (u *unfolder) scalar(n *Value, y *yaml.Node, key string) {
 	case "!!str", "!!timestamp":
 		n.Kind = Text
 	default:
-		u.Add(n.At, key, "tag %s; want a plain value: remove the tag", Clip(tag))
+		u.Add(n.At, key, "tag %s; expected a plain value: remove the tag", Clip(tag))
 		n.Kind = Text
 		if plain := (&yaml.Node{Kind: yaml.ScalarNode, Value: y.Value}); plain.ShortTag() != tag {
 			u.scalar(n, plain, key)
@@ -138,7 +138,7 @@ func (u *unfolder) block(n *Value, y *yaml.Node, key string, depth int) error {
 			k = k.Alias
 		}
 		if k.Kind != yaml.ScalarNode {
-			u.Add(at, key, "a key that is a list or a block; want a word")
+			u.Add(at, key, "a key that is a list or a block; expected a word")
 			continue
 		}
 		if k.Style&yaml.TaggedStyle != 0 {
@@ -174,7 +174,7 @@ func (u *unfolder) merge(n, from *Value, key string) {
 			}
 		}
 	default:
-		u.Add(from.At, key, "<< names %s; want a block of keys", from.Kind)
+		u.Add(from.At, key, "<< names %s; expected a block of keys", from.Kind)
 	}
 }
 
@@ -193,7 +193,7 @@ func put(d *Diagnostics, n *Value, key string, p *Pair) {
 	}
 	for _, q := range n.Pairs {
 		if strings.EqualFold(q.Name, p.Name) {
-			d.Add(p.At, full, "stands twice, first as %q in %s; remove one", q.Name, q.At.Short())
+			d.Add(p.At, full, "appears twice, first as %q in %s; remove one", q.Name, q.At.Short())
 			return
 		}
 	}

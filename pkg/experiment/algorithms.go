@@ -44,15 +44,21 @@ func algorithmsType() config.Type[[]entry] {
 	name := config.SomeText("the name of an algorithm")
 	block := config.Block[entry]{
 		Missing: func(*config.Value, string) string {
-			return "without a name, want {name, set, params, label}"
+			return "without a name, expected {name, set, params, label}"
 		},
 		Fields: func(e *entry) []config.Field {
 			return []config.Field{
-				{Name: "name", Required: true, Of: name.To(&e.name)},
-				{Name: "set", Of: config.SomeText("the name of a set of parameters").To(&e.set)},
-				{Name: "params", Of: paramsType().To(&e.params)},
-				{Name: "label", Of: nameType("a label").To(&e.label)},
-				{Name: "detector", Of: ownDetectorType().To(&e.detector)},
+				{Name: "name", Example: "raft", Doc: "the algorithm, with or without its " +
+					"problem", Required: true, Of: name.To(&e.name)},
+				{Name: "set", Example: "etcd", Doc: "a named set of parameters", With: "name: " +
+					"raft", Of: config.SomeText("the name of a set of parameters").To(&e.set)},
+				{Name: "params", Example: "{pre_vote: true}", Doc: "values of its parameters; the others " +
+					"have their defaults", With: "name: raft", Of: paramsType().To(&e.params)},
+				{Name: "label", Example: "raft-pre-vote", Doc: "what results call it; by default its " +
+					"name, and the set behind it", With: "name: raft", Of: nameType("a label").To(&e.label)},
+				{Name: "detector", Example: "{kind: heartbeat, timeout: 50ms}", Doc: "its failure " +
+					"detector: keys that go over those of the experiment", With: "name: " +
+					"bully", Of: ownDetectorType().To(&e.detector)},
 			}
 		}}.Type()
 	named := config.As(name, func(s string) entry { return entry{name: s} },
@@ -90,7 +96,7 @@ func algorithmsType() config.Type[[]entry] {
 			r.Wrong(key, v, "a list, as ["+config.Clip(v.Text)+"]")
 			return false
 		case len(v.Items) == 0:
-			r.Add(v.At, key, "an empty list, want at least one algorithm")
+			r.Add(v.At, key, "an empty list, expected at least one algorithm")
 			return false
 		}
 		return true

@@ -42,7 +42,7 @@ func (d *draft) findSweep() {
 		for i, t := range tuples {
 			if j := slices.Index(tuples, t); j < i {
 				n := a.keys[0].raw[i]
-				d.Add(n.At, a.keys[0].key, "the value %s stands twice in the sweep; remove one", n.Plain())
+				d.Add(n.At, a.keys[0].key, "the value %s appears twice in the sweep; remove one", n.Plain())
 			}
 		}
 		d.axes = append(d.axes, a)

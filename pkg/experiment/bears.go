@@ -8,7 +8,7 @@ import (
 )
 
 // What a processor bears of an algorithm that does not talk all the time, so that trials are
-// valid: see docs/performance.md.
+// valid: see docs/evidence/performance.md.
 const (
 	processesEach = 100
 	memberEach    = 500

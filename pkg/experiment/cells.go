@@ -19,7 +19,7 @@ func (d *draft) experiment() *Experiment {
 	}
 	e := d.settings.Experiment
 	if cells*e.Repetitions > maxTrials {
-		d.Add(d.leaves["repetitions"].Raw.At, "repetitions", "%d of %d cells, want at most %d trials",
+		d.Add(d.leaves["repetitions"].Raw.At, "repetitions", "%d of %d cells, expected at most %d trials",
 			e.Repetitions, cells, maxTrials)
 		return nil
 	}
@@ -43,6 +43,7 @@ func (d *draft) experiment() *Experiment {
 		return nil
 	}
 	if text := e.atDefaults(d.owned()); text != "" {
+		e.AsSet = text
 		e.Notes = append(e.Notes, text)
 	}
 	if text := e.tooMany(runtime.NumCPU()); text != "" {
@@ -103,7 +104,7 @@ func (d *draft) distinct(e *Experiment) {
 		}
 		if first := seen[string(b)]; first > 0 {
 			d.Add(d.leaves["sweep"].Raw.At, "sweep", "cells %d and %d of %s are the same: a key that "+
-				"varies means nothing there; zip it with the one that it depends on", first, i+1, p.Label)
+				"varies has no effect there; zip it with the key that it depends on", first, i+1, p.Label)
 			return
 		}
 		seen[string(b)] = i + 1

@@ -19,7 +19,8 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 		isSpan := func(v *config.Value) bool { return v != nil && v.Kind == config.Text }
 		m := metric.Named(t.Metric)
 		if m != nil && m.Unit != metric.Milliseconds && (isSpan(t.at.Get("max")) || isSpan(t.at.Get("min"))) {
-			d.Add(t.at.At, t.key, "a duration for %s, which is none; want a number", config.Clip(t.Metric))
+			d.Add(t.at.At, t.key, "a duration, but %s is not a time; expected a "+
+				"number", config.Clip(t.Metric))
 		}
 		if t.Over == OverOperations && m != nil && m.Applies(d.Problem) {
 			if why := m.NotOfOperations(d.Problem); why != "" {
@@ -32,7 +33,7 @@ func (d *draft) checkThresholds(thresholds []threshold, e *Experiment) {
 	}
 }
 
-// checkHosted refuses a metric that nodes do not have which share a process.
+// checkHosted refuses a metric that nodes in a shared process do not have.
 func (d *draft) checkHosted(at config.Place, key, name string, where metric.Where, e *Experiment) {
 	m := metric.Named(name)
 	if m == nil || !m.OneProcess {
@@ -41,7 +42,7 @@ func (d *draft) checkHosted(at config.Place, key, name string, where metric.Wher
 	if slices.ContainsFunc(e.Cells, func(c Cell) bool {
 		return c.Plan.PerProcess > 0 && where.Covers(c.Design)
 	}) {
-		d.Add(at, key, "%s with hosting.run_as: %s: the system counts for its own processes alone; write "+
+		d.Add(at, key, "%s with hosting.run_as: %s: the system counts only for its own processes; write "+
 			"run_as: %s, or another metric", config.Clip(name), metric.RunAsGoroutine, metric.RunAsProcess)
 	}
 }
@@ -108,7 +109,7 @@ func (d *draft) checkBus() {
 		return
 	}
 	if !t.Server && *b != (Bus{}) {
-		d.notes = append(d.notes, "bus: is left out: with transport: "+d.Transport+" there is no server")
+		d.notes = append(d.notes, "bus: is ignored: transport "+d.Transport+" has no server")
 	}
 	for _, f := range []struct {
 		key, path string
@@ -143,6 +144,6 @@ func (d *draft) checkBus() {
 		}
 	}
 	if (b.TLS.Cert == "") != (b.TLS.Key == "") {
-		d.Add(d.top(), "bus.tls", "want both cert and key, or neither")
+		d.Add(d.top(), "bus.tls", "expected both cert and key, or neither")
 	}
 }

@@ -14,7 +14,7 @@ func (d *draft) findAlgorithms() {
 	l := d.leaves["algorithms"]
 	if l == nil {
 		d.Add(d.top(), "algorithms",
-			"missing, want a list, as [bully, ring-list] (\"bench list\" shows all)")
+			"missing, expected a list, as [bully, ring-list] (\"bench list\" shows all)")
 		return
 	}
 	entries, _ := l.Value.([]entry)
@@ -26,7 +26,7 @@ func (d *draft) findAlgorithms() {
 			continue
 		}
 		if first, twice := labels[a.Label]; twice {
-			d.Add(e.at, e.key, "label %q stands twice, first in %s; give one another, as "+
+			d.Add(e.at, e.key, "label %q appears twice, first in %s; give one another, as "+
 				"{name: %s, label: ...}", a.Label, first.Short(), e.name)
 		}
 		labels[a.Label] = e.at
@@ -86,7 +86,7 @@ func (d *draft) contender(e entry, problem string) *contender {
 		return nil
 	}
 	if a.Observed {
-		d.Add(e.at, e.key, "%s cannot be run: it runs elsewhere, and is only observed; name another "+
+		d.Add(e.at, e.key, "%s cannot be run: it is only observed where others run it; name another "+
 			"(\"bench list\" shows all)", a.ID)
 		return nil
 	}

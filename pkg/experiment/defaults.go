@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -28,7 +29,9 @@ func (e *Experiment) atDefaults(owned bool) string {
 			detector = detector || defaultDetector(&c.Plan)
 		}
 	}
-	const why = " at their defaults, which are not tuned to equal false suspicions: times compare those, too"
+	const why = " at their defaults: differences in time may reflect them, not the algorithms; tune them " +
+		"with: " +
+		"bench tune FILE"
 	switch {
 	case len(noticing) < 2, e.tuned(owned):
 		return ""
@@ -74,4 +77,26 @@ func (e *Experiment) tuned(owned bool) bool {
 		key := c.Plan.Detector.Tuned()
 		return !owned || key == nil || key.IsDefault()
 	})
+}
+
+// Patience is how long the algorithm of a cell bears the silence of a leader, by its own time-out or by that
+// of the detector, or how late a detector is that makes no mistakes; "" if nothing in the cell says that.
+func (c *Cell) Patience() string {
+	a, err := algo.Lookup(c.Algorithm)
+	if err != nil {
+		return ""
+	}
+	if p := a.Spec.Tuned(algo.Patience, c.Plan.Params); p != nil {
+		if d, _ := c.Plan.Params[p.Name].(time.Duration); d > 0 {
+			return d.String()
+		}
+	}
+	p := c.Plan.Detector.Tuned()
+	if params := c.Plan.Detector.Params(); p == nil && len(params) > 0 {
+		p = &params[0] // how late a detector that makes no mistakes is
+	}
+	if p == nil || a.Spec.Needs.Detector == algo.NoDetector && a.Problem != algo.Election {
+		return ""
+	}
+	return fmt.Sprint(p.Value())
 }

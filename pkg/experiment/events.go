@@ -29,12 +29,12 @@ var Instants = []Word{
 	{Name: "at", Doc: "at an instant; with every, rate and on: not before it"},
 	{Name: "every", Doc: "periodically, with this period"},
 	{Name: "rate", Doc: "at random, this often per second: a Poisson process"},
-	{Name: "after", Doc: "scripts: once all is quiet after the lines before, or at a release"},
+	{Name: "after", Doc: "scripts: once the system is quiescent after the lines before, or at a release"},
 	{Name: "on", Doc: "when something else happens"},
 	{Name: "kind", Doc: "on sent: of the message"},
 	{Name: "count", Doc: "on: fire on the n-th occurrence; by default the first"},
 	{Name: "wait", Doc: "on: this long after it"},
-	{Name: "times", Doc: "every, rate: at most so often; on: so often from then on, by default once"},
+	{Name: "times", Doc: "every, rate: at most so often; on: for so many occurrences, by default one"},
 }
 
 // eventsType is the list of a script's lines, or of what goes wrong.
@@ -59,27 +59,38 @@ func eventsType(script bool) config.Type[[]event] {
 
 // eventFields are the keys of an event: those that say when, then those that say what.
 func eventFields(e *event, script bool) []config.Field {
+	const crash, cut = "do: crash, node: 3", "at: 1s, do: cut" // what examples are of
 	count, process := config.Whole[int](1, 1e9), processType()
 	single := e.After == "" && !e.Again() && e.On == "" && !e.isRule()
 	fields := []config.Field{
-		{Name: "at", Of: config.Duration(0, longest).To(&e.At), Always: single},
-		{Name: "after", Of: config.Choice("quiet", "release").To(&e.After)},
-		{Name: "every", Of: config.Duration(100*time.Microsecond, longest).To(&e.Every)},
-		{Name: "rate", Of: config.Number(1e-6, 1e4).To(&e.Rate)},
-		{Name: "on", Of: config.Choice(fault.Triggers.Names()...).To(&e.On)},
-		{Name: "kind", Of: config.SomeText("a kind of message").To(&e.Kind)},
-		{Name: "count", Of: count.To(&e.Count)},
-		{Name: "times", Of: count.To(&e.Times)},
-		{Name: "wait", Of: config.Duration(0, longest).To(&e.Wait)},
-		{Name: "do", Required: true, Of: verbType(script).To(&e.Do)},
-		{Name: "node", Of: process.To(&e.Node)},
-		{Name: "host", Doc: fault.Selectors.Named("host").Doc, Of: HostName().To(&e.Host)},
-		{Name: "who", Of: whoType(e).Through(e.named, e.name)},
-		{Name: "groups", Of: groupsType().To(&e.Groups)},
-		{Name: "links", Of: linksType().To(&e.Links)},
-		{Name: "shape", Of: config.Choice(fault.Shapes.Names()...).To(&e.Shape)},
+		{Name: "at", Example: "1s", With: crash, Of: config.Duration(0, longest).To(&e.At), Always: single},
+		{Name: "after", Example: "quiet", With: crash, Of: config.Choice("quiet", "release").To(&e.After)},
+		{Name: "every", Example: "2s", With: crash + ", for: 1s", Of: config.Duration(100*time.Microsecond,
+			longest).To(&e.Every)},
+		{Name: "rate", Example: "0.5", With: crash + ", for: 1s", Of: config.Number(1e-6, 1e4).To(&e.Rate)},
+		{Name: "on", Example: "elected", With: crash, Of: config.Choice(fault.Triggers.Names()...).To(&e.On)},
+		{Name: "kind", Example: "COORDINATOR", With: "on: sent, " + crash, Of: config.SomeText("a kind of " +
+			"message").To(&e.Kind)},
+		{Name: "count", Example: "2", With: "on: elected, " + crash, Of: count.To(&e.Count)},
+		{Name: "times", Example: "3", With: "every: 2s, for: 1s, " + crash, Of: count.To(&e.Times)},
+		{Name: "wait", Example: "2ms", With: "on: elected, " + crash,
+			Of: config.Duration(0, longest).To(&e.Wait)},
+		{Name: "do", Example: "crash", With: "at: 1s, node: 3", Doc: "what happens: one of the " +
+			"[faults](#faults-and-lines-of-scripts)", Required: true, Of: verbType(script).To(&e.Do)},
+		{Name: "node", Example: "3", With: "at: 1s, do: crash", Doc: "a process", Of: process.To(&e.Node)},
+		{Name: "host", Example: "lab1", With: "at: 1s, do: crash", Doc: fault.Selectors.Named("host").
+			Doc, Of: HostName().To(&e.Host)},
+		{Name: "who", Example: "leader", With: "at: 1s, do: crash", Doc: "a process, a list of them, or " +
+			"one of the [words for who](#whom-an-event-happens-to)", Of: whoType(e).Through(e.named, e.name)},
+		{Name: "groups", Example: "[[1, 2], [3]]", With: cut,
+			Doc: "the sides of a partition", Of: groupsType().To(&e.Groups)},
+		{Name: "links", Example: "[[1, 2], [2, 1]]", With: cut, Doc: "links, each from one process to " +
+			"another", Of: linksType().To(&e.Links)},
+		{Name: "shape", Example: "halves", With: cut, Doc: "how the network falls apart: one of the " +
+			"[shapes](#shapes-of-partitions)", Of: config.Choice(fault.Shapes.Names()...).To(&e.Shape)},
 	}
-	spans := []config.Field{{Name: "latency", Of: config.Optional(lastingType()).To(&e.Latency)}}
+	spans := []config.Field{{Name: "latency", Example: "80ms", With: "at: 1s, do: flaky",
+		Doc: "flaky: the latency of the links meanwhile", Of: config.Optional(lastingType()).To(&e.Latency)}}
 	for _, p := range fault.Params() {
 		if _, is := p.At.(*time.Duration); is {
 			spans = append(spans, ownField(e, p))
@@ -88,9 +99,12 @@ func eventFields(e *event, script bool) []config.Field {
 		}
 	}
 	fields = slices.Concat(fields, spans, []config.Field{
-		{Name: "for", Of: config.Duration(time.Microsecond, longest).To(&e.For)},
-		{Name: "of", Of: process.To(&e.Of)},
-		{Name: "target", Of: process.To(&e.Target)},
+		{Name: "for", Example: "1s", With: "at: 1s, " + crash, Doc: "how long it lasts, before it is " +
+			"undone", Of: config.Duration(time.Microsecond, longest).To(&e.For)},
+		{Name: "of", Example: "2", With: "at: 1s, do: suspect, node: 3", Doc: "suspect: whom; by default " +
+			"the leader", Of: process.To(&e.Of)},
+		{Name: "target", Example: "2", With: "at: 1s, do: transfer, node: 3", Doc: "an algorithm's own " +
+			"operation: the process that it names", Of: process.To(&e.Target)},
 	})
 	keys := append(fault.Keys(script), "do", "node", "host")
 	for _, word := range Instants {
@@ -139,7 +153,7 @@ func ownField(e *event, p param.Param) config.Field {
 		}
 		return config.Object{"type": "number"}
 	}
-	return config.Field{Name: p.Name, Of: slot}
+	return config.Field{Name: p.Name, Of: slot, Doc: p.Doc, Example: p.Example, With: p.With}
 }
 
 // isRule says whether nobody carries the event out.
@@ -164,7 +178,8 @@ func (l *eventReader) check(script bool) {
 	f := l.fault(script)
 	l.when(script)
 	if given := l.selectors(); len(given) > 1 {
-		l.Add(l.v.Get(given[1]).At, config.Join(l.key, given[1]), "beside %s; want one of them", given[0])
+		l.Add(l.v.Get(given[1]).At, config.Join(l.key, given[1]), "beside %s; leave one of them "+
+			"out", given[0])
 	}
 	if f == nil {
 		return
@@ -233,7 +248,7 @@ func (l *eventReader) fault(script bool) *fault.Fault {
 	case script:
 	case f == nil:
 		has := fault.Names(false)
-		wrong("%q, want one of %s%s", config.Clip(do), strings.Join(has, ", "), l.Meant(do, has))
+		wrong("%q, expected one of %s%s", config.Clip(do), strings.Join(has, ", "), l.Meant(do, has))
 	case f.Script:
 		wrong("%s is a line of scripts: write it into scenario.events", do)
 		return nil
@@ -270,7 +285,7 @@ func (l *eventReader) instant(script bool) {
 	}
 	at := l.has("at")
 	if given > 1 || given == 0 && !at || at && l.has("after") {
-		l.Add(l.v.At, l.key, "want one of at, %s, as %s", strings.Join(starts, ", "), like)
+		l.Add(l.v.At, l.key, "expected one of at, %s, as %s", strings.Join(starts, ", "), like)
 		return
 	}
 	if !l.has("on") {
@@ -335,7 +350,7 @@ func whoType(e *event) config.Type[whom] {
 			case v.Kind == config.Text && slices.Contains(words, v.Text):
 				w.word, ok = v.Text, true
 			case v.Kind == config.Text:
-				r.Add(v.At, key, "%q, want %s%s", config.Clip(v.Text), want, r.Meant(v.Text, words))
+				r.Add(v.At, key, "%q, expected %s%s", config.Clip(v.Text), want, r.Meant(v.Text, words))
 			default:
 				r.Wrong(key, v, want)
 			}
@@ -358,7 +373,7 @@ func once[ID ~uint32](r *config.Reader, key string, at config.Place, ids []ID, s
 	before := r.Count()
 	for _, q := range ids {
 		if seen[q] {
-			r.Add(at, key, "process %d stands twice", q)
+			r.Add(at, key, "process %d appears twice", q)
 		}
 		seen[q] = true
 	}
@@ -371,7 +386,7 @@ func listed[T any](item config.Type[T], want string,
 	t := config.Each(item)
 	t.Read = func(r *config.Reader, key string, v *config.Value) (out []T, ok bool) {
 		if v.Kind != config.List || len(v.Items) == 0 {
-			r.Add(v.At, key, "%s, want %s", v.Plain(), want)
+			r.Add(v.At, key, "%s, expected %s", v.Plain(), want)
 			return nil, false
 		}
 		before := r.Count()
@@ -408,9 +423,9 @@ func linksType() config.Type[[][2]uint32] {
 		func(r *config.Reader, key string, v *config.Value, l [2]uint32, before [][2]uint32) {
 			switch {
 			case l[0] == l[1]:
-				r.Add(v.At, key, "%s, want a link to another process", v.Plain())
+				r.Add(v.At, key, "%s, expected a link to another process", v.Plain())
 			case slices.Contains(before, l):
-				r.Add(v.At, key, "link %s stands twice", v.Plain())
+				r.Add(v.At, key, "link %s appears twice", v.Plain())
 			}
 		})
 }
@@ -432,7 +447,7 @@ func (l *eventReader) what(f *fault.Fault) {
 	case count == 0 && len(f.One) > 0:
 		add("%s without %s", e.Do, either(f.One))
 	case count > 1:
-		add("%s with several of %s, want one", e.Do, strings.Join(f.One, ", "))
+		add("%s with several of %s, expected one", e.Do, strings.Join(f.One, ", "))
 	}
 	var own []param.Param
 	if f.Args != nil {
@@ -443,7 +458,7 @@ func (l *eventReader) what(f *fault.Fault) {
 		add("%s without %s, as %s: %s", e.Do, either(f.Any), f.Any[0], example)
 	}
 	if given(f.Apart...) > 1 {
-		add("%s with %s, want one", e.Do, strings.Join(f.Apart, " and "))
+		add("%s with %s, expected one", e.Do, strings.Join(f.Apart, " and "))
 	}
 	for _, p := range own {
 		if p.Required && !l.has(p.Name) {

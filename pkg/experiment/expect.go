@@ -27,7 +27,8 @@ var expectationType = sync.OnceValue(func() config.Type[[]harness.Expect] {
 				}
 				set := func(e harness.Expect) { *list = append(*list, e) }
 				of := expectedType(x).Through(get, set)
-				fields = append(fields, config.Field{Name: x.Name, Doc: x.Doc, Of: of})
+				fields = append(fields, config.Field{Name: x.Name, Doc: x.Doc, Of: of, Example: x.Example(),
+					Note: "nothing is expected"})
 			}
 			return fields
 		}}.Type().Called("a block of what comes out, as {sent: 5, leader: 3}")
@@ -92,22 +93,22 @@ func boundsType(m check.Measure) config.Type[harness.Range] {
 	block := config.Block[ranged]{
 		Fields: func(r *ranged) []config.Field {
 			return []config.Field{
-				{Name: "min", Of: config.Optional(one).To(&r.Min)},
-				{Name: "max", Of: config.Optional(one).To(&r.Max)},
-				{Name: "approx", Of: config.Optional(about).To(&r.approx)},
-				{Name: "tol", Of: config.Optional(about).To(&r.tol)},
+				{Name: "min", Doc: "the least value", Of: config.Optional(one).To(&r.Min)},
+				{Name: "max", Doc: "the largest value", Of: config.Optional(one).To(&r.Max)},
+				{Name: "approx", Doc: "about this value", Of: config.Optional(about).To(&r.approx)},
+				{Name: "tol", Doc: "give or take this much", Of: config.Optional(about).To(&r.tol)},
 			}
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, x *ranged) {
 			switch {
 			case (x.approx == nil) != (x.tol == nil), x.approx != nil && (x.Min != nil || x.Max != nil):
-				r.Add(v.At, key, "want min, max or both, or approx and tol, as {approx: 2.5, tol: 0.1}")
+				r.Add(v.At, key, "expected min, max or both, or approx and tol, as {approx: 2.5, tol: 0.1}")
 			case x.approx != nil:
 				lo, hi := *x.approx-*x.tol, *x.approx+*x.tol
 				x.Min, x.Max, x.approx, x.tol = &lo, &hi, nil, nil
 			case x.Min == nil && x.Max == nil && len(v.Pairs) == 0,
 				x.Min != nil && x.Max != nil && *x.Min > *x.Max:
-				r.Add(v.At, key, "%s, want a value, or bounds, as {min: 1, max: 3}", v.Plain())
+				r.Add(v.At, key, "%s, expected a value, or bounds, as {min: 1, max: 3}", v.Plain())
 			}
 		}}.Type()
 	return config.Union(
@@ -115,7 +116,8 @@ func boundsType(m check.Measure) config.Type[harness.Range] {
 			func(r harness.Range) float64 { return *r.Min }),
 		config.As(block, func(r ranged) harness.Range { return r.Range },
 			func(r harness.Range) ranged { return ranged{Range: r} }),
-		func(r harness.Range) bool { return r.Min != nil && r.Max != nil && *r.Min == *r.Max }, nil)
+		func(r harness.Range) bool { return r.Min != nil && r.Max != nil && *r.Min == *r.Max },
+		nil).In("Expectations")
 }
 
 // windowKeys are those that an expectation has where it counts over a time.
@@ -139,7 +141,7 @@ func partsType(x *check.Expectation, bounds config.Type[harness.Range]) config.T
 			if x.Window {
 				e.From, e.To = config.Part(r, key, v, "from", at), config.Part(r, key, v, "to", at)
 				if v.Get("to") == nil || r.Count() == before && e.From >= e.To {
-					r.Add(v.At, key, "want from and to, one after the other, "+
+					r.Add(v.At, key, "expected from and to, one after the other, "+
 						"as {from: 20ms, to: 120ms, OK: 200}")
 				}
 			}
@@ -148,7 +150,7 @@ func partsType(x *check.Expectation, bounds config.Type[harness.Range]) config.T
 					continue
 				}
 				if x.ByProcess && !config.IsDecimal(p.Name) {
-					r.Add(p.At, config.Join(key, p.Name), "want a process, as {3: ...}")
+					r.Add(p.At, config.Join(key, p.Name), "expected a process, as {3: ...}")
 					continue
 				}
 				want, _ := bounds.Read(r, config.Join(key, p.Name), p.Value)

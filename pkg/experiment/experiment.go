@@ -21,6 +21,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // The bounds of an experiment.
@@ -55,6 +56,7 @@ type Experiment struct {
 
 	Overrides []Override // what the environment and the command line have set, in that order
 	Notes     []string   // what an experimenter should know before the start
+	AsSet     string     // the note that time-outs are not tuned to each other; "": they are
 
 	Shard Shard // the part of the plan that is meant; zero: all of it
 
@@ -151,7 +153,7 @@ func (e *Experiment) PerCell() int { return e.Shard.share(e.Repetitions) }
 // Block is the trials of one repetition, when so many trials were before it: each
 // cell that needs it stands there once, in an order drawn from the seed, so that a
 // machine that grows slower does not do so at the expense of one cell. All cells of
-// a repetition share its seed, and so their luck. Needs is asked for each cell by
+// a repetition share its seed, and so their random draws. Needs is asked for each cell by
 // its number; nil: all need it. There is none for a shard that the block is not in.
 func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []Trial {
 	if e.Shard.Of > 0 {
@@ -189,6 +191,39 @@ func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []
 // no block is divided.
 func (e *Experiment) RoundOf(repetition int) int {
 	return 1 + (repetition-1)*max(e.Rounds, 1)/e.Repetitions
+}
+
+// What the disk is reckoned with, in bytes: measured of the experiments in configs.
+const (
+	diskTrial     = 3800 // in the journal and the tables, with one election or a few entries
+	diskOperation = 60   // likewise, of each operation
+	diskCell      = 8500 // in summary.csv
+	diskRecord    = 130  // of a trace
+	diskPacked    = 10   // likewise, compressed
+)
+
+// A Disk is what a run takes of it, in bytes, about.
+type Disk struct {
+	Tables float64 // and the journal
+	Traces float64 // of all trials, where all are kept
+	Trace  float64 // of one that failed, at most, where those are kept
+}
+
+// Disk estimates what the run takes of the disk.
+func (e *Experiment) Disk() (d Disk) {
+	for i := range e.Cells {
+		p := &e.Cells[i].Plan
+		usual, most := p.Records()
+		trials := float64(e.PerCell())
+		d.Tables += diskCell + trials*(diskTrial+diskOperation*float64(p.Operations()))
+		switch e.Trace {
+		case trace.KeepAll:
+			d.Traces += trials * diskRecord * usual
+		case trace.KeepFailures:
+			d.Trace = max(d.Trace, diskPacked*most)
+		}
+	}
+	return d
 }
 
 // Estimate is roughly how long all trials take on this machine: at least, where cells end

@@ -61,7 +61,7 @@ func init() {
 		Needs: algo.Needs{Topology: algo.Ring, FIFO: true, Detector: algo.Perfect,
 			Nodes: func(n int) error {
 				if n%2 != 0 {
-					return errors.New("want an even number")
+					return errors.New("expected an even number")
 				}
 				return nil
 			}},

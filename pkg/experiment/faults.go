@@ -20,10 +20,10 @@ func (v *variant) faults(p *harness.Plan) {
 	if f.CrashRate > 0 {
 		switch {
 		case f.MaxDown > p.Nodes:
-			v.wrong("faults.max_down", "%d of %d nodes; want at most that", f.MaxDown, p.Nodes)
+			v.wrong("faults.max_down", "%d of %d nodes; expected at most that", f.MaxDown, p.Nodes)
 		case p.MostDown() == 0:
-			v.wrong("faults.crash_rate", "%v, but faults.max_down 0 lets a minority be down, which "+
-				"with nodes %d is nobody; set that", config.FormatFloat(f.CrashRate), p.Nodes)
+			v.wrong("faults.crash_rate", "%v, but faults.max_down 0 allows a minority to be down, which "+
+				"of %d nodes is none; set faults.max_down", config.FormatFloat(f.CrashRate), p.Nodes)
 		}
 	}
 	for i := range v.faultEvents {
@@ -37,8 +37,8 @@ func (v *variant) faults(p *harness.Plan) {
 	}
 	listens := v.contender.alg.Spec.Needs.Detector != algo.NoDetector
 	if p.Parted() != "" && listens && p.Detector.Class() == algo.Perfect {
-		v.remarks = append(v.remarks, fmt.Sprintf("detector %s never suspects the living, so that a "+
-			"partition goes unseen; %s see it", p.Detector.Kind(), strings.Join(seeing(), " and ")))
+		v.remarks = append(v.remarks, fmt.Sprintf("detector %s never suspects a live process, so that it "+
+			"misses a partition; %s detect it", p.Detector.Kind(), strings.Join(seeing(), " and ")))
 	}
 }
 
@@ -158,22 +158,22 @@ func (v *variant) eventVerb(e *event) {
 	}
 	l := fault.Shapes.Named(e.Shape)
 	if l != nil && l.AroundLeader(&e.Event) && a.Problem != algo.Election {
-		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, whom %s does not have; "+
+		v.Add(e.at, config.Join(e.key, "shape"), "%s is around the leader, and %s has none; "+
 			"name who, or write halves, random or groups", e.Shape, a.ID)
 	}
 }
 
-// eventWho checks that there is somebody to whom it can happen.
+// eventWho checks that there is a process to which it can happen.
 func (v *variant) eventWho(e *event, p *harness.Plan) {
 	if l := fault.Shapes.Named(e.Shape); l != nil && l.TooFew(p.Nodes) != "" {
 		v.Add(e.at, config.Join(e.key, "shape"), "%s", l.TooFew(p.Nodes))
 	}
 	if c := fault.Choices.Named(e.Who); c != nil && p.Nodes < c.Least {
-		v.Add(e.at, config.Join(e.key, "who"), "a %s of %d nodes is nobody", c.Name, p.Nodes)
+		v.Add(e.at, config.Join(e.key, "who"), "a %s of %d nodes is empty", c.Name, p.Nodes)
 	}
 }
 
-// seeing are the detectors that may suspect the living.
+// seeing are the detectors that may suspect a live process.
 func seeing() (names []string) {
 	for _, k := range harness.DetectorsOf(algo.EventuallyPerfect) {
 		names = append(names, k.Name)
@@ -236,7 +236,7 @@ func (v *variant) checkScript(p *harness.Plan) {
 	for _, q := range p.Crashed {
 		process("scenario.crashed", q)
 		if seen[q] {
-			v.wrong("scenario.crashed", "process %d stands twice", q)
+			v.wrong("scenario.crashed", "process %d appears twice", q)
 		}
 		seen[q] = true
 	}

@@ -94,7 +94,7 @@ func (f *folder) pairs(at config.Place, name string) (out []link.Pair, err error
 		}
 		m := pairName.FindStringSubmatch(e.Name())
 		if m == nil || m[1] == m[2] {
-			return nil, fmt.Errorf("%s: want files that are called by two processes, as 1-2.txt",
+			return nil, fmt.Errorf("%s: expected files that are called by two processes, as 1-2.txt",
 				config.Clip(e.Name()))
 		}
 		data, err := f.read(at, filepath.Join(name, e.Name()))
@@ -114,7 +114,7 @@ func (f *folder) pairs(at config.Place, name string) (out []link.Pair, err error
 		out = append(out, link.Pair{From: ends[0], To: ends[1], Values: values})
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no records in this folder: want one for each pair, as 1-2.txt")
+		return nil, errors.New("no records in this folder: expected one for each pair, as 1-2.txt")
 	}
 	for _, p := range out {
 		if !has[[2]uint32{p.To, p.From}] {

@@ -119,7 +119,7 @@ func TestTemplateLoadsWithItsCommentedLines(t *testing.T) {
 		"  # - {every", "  - {every", "  # - {do", "  - {do", "  # downtime", "  downtime", "  # max_down",
 		"  max_down", "crash_rate: 0 ", "crash_rate: 1 ", "events: []", "events:",
 		"COORDINATOR", "REQUEST", "\nrepetitions: 10", "\n#", "# repetitions: {", "repetitions: {", "# hosting", "hosting",
-	).Replace(Template())
+	).Replace(template)
 	e := mustLoad(t, write(t, "template.yaml", text))
 	f := &e.Cells[0].Plan.Faults
 	if len(f.Events) != 5 || f.CrashRate != 1 || len(e.Cells) != 6 || e.Fewest != 10 ||
@@ -185,7 +185,7 @@ func TestBuildNeedsNoFile(t *testing.T) {
 	}{
 		{nil, "", "nodes=3", "--algorithms: algorithms: an empty list"},
 		{[]string{"bully"}, "", "nodes=3", "--algorithms: problem: missing"},
-		{[]string{"election/bully"}, "3,x", "seed=3", "--nodes 3,x: nodes: \"x\", want"},
+		{[]string{"election/bully"}, "3,x", "seed=3", "--nodes 3,x: nodes: \"x\", expected"},
 		{[]string{"election/bully"}, "3,5", "sweep=[]", "several --nodes"},
 	} {
 		_, err := Build(bad.algorithms, bad.nodes, Overrides{Set: []string{bad.set}})
@@ -199,7 +199,7 @@ func TestUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"no-such.yaml": "no-such.yaml: cannot be read: no such file",
-		"testdata":     "testdata: cannot be read: a folder, want a regular file",
+		"testdata":     "testdata: cannot be read: a folder, expected a regular file",
 	} {
 		if _, err := Load(name, Overrides{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
@@ -276,7 +276,7 @@ func TestTimeLimit(t *testing.T) {
 		"holds": {"scenario: {kind: closed, requests: 1000, hold: 50ms, think: 0ms}", 156 * time.Second,
 			"about 52s: time_limit"},
 		"set": {"scenario: {kind: sequential, requests: 20000, hold: 0ms}\ntime_limit: 20s", 20 * time.Second,
-			"time_limit is 20s, and a trial takes about 1m20s: what has not ended by then is a timeout; " +
+			"time_limit is 20s, and a trial takes about 1m20s: one that has not ended by then is a timeout; " +
 				"set time_limit to 4m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,16 +24,19 @@ func hostsType() config.Type[hosts] {
 	names := listed(HostName(), "a list of names, as "+like,
 		func(r *config.Reader, key string, v *config.Value, name string, before []string) {
 			if slices.Contains(before, name) {
-				r.Add(v.At, key, "%q stands twice; give each host a name of its own", name)
+				r.Add(v.At, key, "%q appears twice; give each host a name of its own", name)
 			}
 		})
 	block := config.Block[hosts]{Like: "{names: " + like + ", placement: pack, slots: 3}",
 		Fields: func(h *hosts) []config.Field {
 			return []config.Field{
-				{Name: "names", Required: true, Of: names.To(&h.Names)},
-				{Name: "placement", Default: harness.Spread,
+				{Name: "names", Example: "[lab1, lab2]", Doc: "the " +
+					"hosts", Required: true, Of: names.To(&h.Names)},
+				{Name: "placement", Example: "pack", With: "names: [lab1, lab2]", Doc: "spread: in turn; " +
+					"pack: the first is filled first; or the host of each region", Default: harness.Spread,
 					Of: PlacementType(harness.Spread, harness.Pack).To(&h.Placement)},
-				{Name: "slots", Default: "0", Of: config.Whole[int](0, maxID).To(&h.Slots)},
+				{Name: "slots", Example: "3", With: "names: [lab1, lab2]", Doc: "processes on each host at " +
+					"most; 0: any number", Default: "0", Of: config.Whole[int](0, maxID).To(&h.Slots)},
 			}
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, h *hosts) {
@@ -136,9 +139,9 @@ func (v *variant) eventHost(e *event, p *harness.Plan) {
 		wrong("no host %q%s (has: %s)", e.Host, v.Meant(e.Host, v.hosts.Names),
 			strings.Join(v.hosts.Names, ", "))
 	case len(p.Hosts[i].Processes) == 0:
-		wrong("on %s lives none of the %d processes; use more nodes, or fewer hosts", e.Host, p.Nodes)
+		wrong("%s hosts none of the %d processes; use more nodes, or fewer hosts", e.Host, p.Nodes)
 	case len(p.Hosts[i].Processes) == p.Nodes && f != nil && f.Network != nil:
-		wrong("on %s live all %d processes, so that none of their messages leaves it; name more hosts",
+		wrong("%s hosts all %d processes, so that none of their messages leaves it; name more hosts",
 			e.Host, p.Nodes)
 	default:
 		e.Nodes = p.Hosts[i].Processes

@@ -23,7 +23,7 @@ func TestListsAreBounded(t *testing.T) {
 		for n, want := range map[int]bool{list.most: false, list.most + 1: true} {
 			items := strings.Repeat(list.item+", ", n-1) + list.item
 			_, err := Load(write(t, "x.yaml", "problem: election\n"+fmt.Sprintf(list.text, items)), Overrides{})
-			said := fmt.Sprintf("%d %s, want at most %d", list.most+1, list.things, list.most)
+			said := fmt.Sprintf("%d %s, expected at most %d", list.most+1, list.things, list.most)
 			if got := err != nil && strings.Contains(err.Error(), said); got != want {
 				t.Errorf("%d %s: %.200v", n, list.things, err)
 			}
@@ -53,7 +53,7 @@ thresholds:
 	v := func(x float64) *float64 { return &x }
 	want := []Threshold{
 		{Metric: "downtime_agreed_ms", Stat: "p95", Over: OverOperations, Min: v(0.25), Max: v(1500)},
-		{Metric: "split_brain_ms", Stat: "median", Over: "trials", Min: v(-3)},
+		{Metric: "split_brain_ms", Stat: "mean", Over: "trials", Min: v(-3)},
 		{Metric: "message_delays", Stat: "max", Over: "trials", Max: v(9), Min: v(9),
 			Where: []metric.Field{{Name: "algorithm", Value: "ring-list"}, {Name: "nodes", Value: "5"}}},
 	}

@@ -12,7 +12,6 @@ import (
 // of the command line that give one key different values are a mistake.
 type Overrides struct {
 	Transport string   // "" leaves it
-	Rounds    string   // likewise
 	Set       []string // "network.loss=0.1", the value in YAML
 	Env       []string // as os.Environ; CONCLAVE_NETWORK__LOSS=0.1
 }
@@ -115,9 +114,6 @@ func (d *draft) finish(o Overrides, name string) (*Experiment, error) {
 	d.Environment("CONCLAVE", o.Env, ours)
 	if o.Transport != "" {
 		d.Assign("transport", o.Transport, "--transport "+config.Clip(o.Transport), "--transport")
-	}
-	if o.Rounds != "" {
-		d.Assign("rounds", o.Rounds, "--rounds "+config.Clip(o.Rounds), "--rounds")
 	}
 	for _, s := range o.Set {
 		d.Layers.Set("--set", s, secret)

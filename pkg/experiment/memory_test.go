@@ -10,7 +10,7 @@ func TestParseNeedsNoFiles(t *testing.T) {
 	t.Parallel()
 	e, err := Parse("page.yaml", []byte(bully+"topology: {kind: file, edges: [[1, 2], [2, 3]]}\n"+
 		"nodes: 3\nalgorithms: [any]\n"), Overrides{Set: []string{"seed=9"}})
-	if err == nil || !strings.Contains(err.Error(), "stands twice") {
+	if err == nil || !strings.Contains(err.Error(), "appears twice") {
 		t.Errorf("%+v, %v: want algorithms twice", e, err)
 	}
 	e, err = Parse("page.yaml", []byte("problem: election\ntopology: {kind: file, edges: [[1, 2], [2, 3]]}\n"+

@@ -71,11 +71,16 @@ func variationType() config.Type[*link.Variation] {
 		Fields: func(x *link.Variation) []config.Field {
 			over := config.Duration(0, longest).Or("trial", 0, func(d time.Duration) bool { return d == 0 })
 			return []config.Field{
-				{Name: "sigma", Of: config.Number(0, link.MostSigma).To(&x.Sigma), Required: true},
-				{Name: "over", Of: over.To(&x.Over), Default: "trial"},
-				{Name: "directions", Default: "alike", Of: config.Choice("alike", "apart").Through(
-					func() string { return map[bool]string{false: "alike", true: "apart"}[x.Directed] },
-					func(w string) { x.Directed = w == "apart" })},
+				{Name: "sigma", Example: "0.3", Doc: "standard deviation of the logarithm of the " +
+					"factor", Of: config.Number(0, link.MostSigma).To(&x.Sigma), Required: true},
+				{Name: "over", Example: "10s", With: "sigma: 0.3",
+					Doc: "how long a link keeps its factor, about; trial: all the time",
+					Of:  over.To(&x.Over), Default: "trial"},
+				{Name: "directions", Example: "apart", With: "sigma: 0.3",
+					Doc: "whether both directions of a link have one factor (alike) or each its own " +
+						"(apart)", Default: "alike", Of: config.Choice("alike", "apart").Through(
+						func() string { return map[bool]string{false: "alike", true: "apart"}[x.Directed] },
+						func(w string) { x.Directed = w == "apart" })},
 			}
 		},
 		Valid: (*link.Variation).Check}.Type()
@@ -84,14 +89,20 @@ func variationType() config.Type[*link.Variation] {
 
 // ownType is what some links are instead of what all are.
 func (f *folder) ownType() config.Type[[]link.Own] {
-	const like = "{links: [[1, 2], [2, 1]], latency: 80ms}"
+	const links = "links: [[1, 2], [2, 1]]"
+	const like = "{" + links + ", latency: 80ms}"
 	block := config.Block[link.Own]{Like: like,
 		Fields: func(o *link.Own) []config.Field {
 			return []config.Field{
-				{Name: "links", Of: linksType().To(&o.Links), Required: true},
-				{Name: "latency", Of: config.Optional(f.ownLatencyType()).To(&o.Latency)},
-				{Name: "loss", Of: config.Optional(config.Number(0, 1)).To(&o.Loss)},
-				{Name: "bandwidth", Of: config.Optional(bandwidthType()).To(&o.Bandwidth)},
+				{Name: "links", Example: "[[1, 2], [2, 1]]", With: "latency: 80ms",
+					Doc: "the links, each from one process to another",
+					Of:  linksType().To(&o.Links), Required: true},
+				{Name: "latency", Example: "80ms", With: links, Doc: "their latency; else that of all " +
+					"links", Of: config.Optional(f.ownLatencyType()).To(&o.Latency)},
+				{Name: "loss", Example: "0.1", With: links, Doc: "probability that a message on them is " +
+					"lost", Of: config.Optional(config.Number(0, 1)).To(&o.Loss)},
+				{Name: "bandwidth", Example: "1MB/s", With: links, Doc: "their " +
+					"bandwidth", Of: config.Optional(bandwidthType()).To(&o.Bandwidth)},
 			}
 		},
 		Valid: (*link.Own).Check}.Type()

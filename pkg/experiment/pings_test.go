@@ -98,11 +98,11 @@ func TestPings_Refused(t *testing.T) {
 		want    string
 	}{
 		"an empty folder": {folder, map[string]string{"pings/.x": ""},
-			"x.yaml:6: network.latency.file: pings: no records in this folder: want one for each pair, as 1-2.txt"},
+			"x.yaml:6: network.latency.file: pings: no records in this folder: expected one for each pair, as 1-2.txt"},
 		"another name": {folder, map[string]string{"pings/1-2.txt": answers, "pings/notes.md": "x"},
-			"pings: notes.md: want files that are called by two processes, as 1-2.txt"},
-		"a process and itself": {folder, map[string]string{"pings/2-2.txt": answers}, "2-2.txt: want files that are called by two"},
-		"a process 0":          {folder, map[string]string{"pings/0-2.txt": answers}, "0-2.txt: want files that are called by two"},
+			"pings: notes.md: expected files that are called by two processes, as 1-2.txt"},
+		"a process and itself": {folder, map[string]string{"pings/2-2.txt": answers}, "2-2.txt: expected files that are called by two"},
+		"a process 0":          {folder, map[string]string{"pings/0-2.txt": answers}, "0-2.txt: expected files that are called by two"},
 		"a missing pair": {folder, map[string]string{"pings/1-2.txt": answers, "pings/1-3.txt": answers},
 			"network.latency: no record from 2 to 3, and 3 processes need one: add a file 2-3.txt, or run fewer nodes"},
 		"more nodes": {folder + "\nsweep: [{vary: nodes, over: [3, 5]}]", good,
@@ -110,9 +110,9 @@ func TestPings_Refused(t *testing.T) {
 		"a broken record": {folder, map[string]string{"pings/1-2.txt": answers + "2 packets transmitted, 1 received\n"},
 			"pings: 1-2.txt: the summary says 2 sent and 1 received, but 3 numbers are in it, and 2 answers: it is not whole"},
 		"a folder of a link": {"links: [{links: [[1, 2]], latency: {distribution: recorded, every: 1s, file: pings}}]", good,
-			"a record for each pair is for network.latency alone: want one record"},
+			"a record for each pair is for network.latency alone: expected one record"},
 		"two of them": {"latency: {distribution: recorded, every: 1s, file: pings, values: [1ms]}", good,
-			"values and pairs: want one of them"},
+			"values and pairs: leave one of them out"},
 		"places of a link": {"links: [{links: [[1, 2]], latency: {distribution: cities}}]", nil,
 			"cities is for network.latency alone"},
 	} {

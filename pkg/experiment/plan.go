@@ -21,7 +21,7 @@ func (v *variant) plan() harness.Plan {
 	}
 	n := p.Nodes
 	if t := transport.Of(v.Transport); t != nil && t.MaxNodes > 0 && n > t.MaxNodes {
-		v.wrong("nodes", "%d real processes, want at most %d; transport: %s takes up to %d",
+		v.wrong("nodes", "%d real processes, expected at most %d; transport: %s takes up to %d",
 			n, t.MaxNodes, transport.Sim.Name, maxID)
 	}
 	if a.Spec.Needs.Nodes != nil {
@@ -65,12 +65,12 @@ func (v *variant) shape(p *harness.Plan) {
 		p.Shape.Weighing, weighed = algo.DefaultShape(needs).Weighing, true
 	}
 	if links := p.Nodes * (p.Nodes - 1) / 2; weighed && p.Shape.Kind == "complete" && links > maxBuilt {
-		v.wrong("topology", "weights of %d links, want at most %d; use another kind, or fewer nodes",
+		v.wrong("topology", "weights of %d links, expected at most %d; use another kind, or fewer nodes",
 			links, maxBuilt)
 		return
 	}
 	if edges := p.Shape.Degree * float64(p.Nodes) / 2; edges > maxBuilt {
-		v.wrong("topology", "a random graph of %.0f edges, want at most %d", edges, maxBuilt)
+		v.wrong("topology", "a random graph of %.0f edges, expected at most %d", edges, maxBuilt)
 		return
 	}
 	built, err := algo.Build(p.Shape, representative(p), 1)

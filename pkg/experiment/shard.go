@@ -11,7 +11,7 @@ import (
 // divided, so that what is compared with each other was measured on one machine.
 type Shard struct{ Index, Of int } // 1 <= Index <= Of
 
-const likeShard = "want I/N, where I counts from 1 to N, as 3/8; or K+1/N, where K counts from 0"
+const likeShard = "expected I/N, where I counts from 1 to N, as 3/8; or K+1/N, where K counts from 0"
 
 // ParseShard reads a shard as "3/8". "2+1/8" is the same, for a script that has a number
 // that counts from 0 and no shell that could add.
@@ -50,10 +50,11 @@ func (e *Experiment) Only(s Shard) (*Experiment, error) {
 		return nil, fmt.Errorf("shard %v, %s", s, likeShard)
 	case e.Until != nil:
 		return nil, fmt.Errorf("shard %v: repetitions has a rule (until), by which a cell ends when the "+
-			"repetitions before say so, and no shard knows them all; want a number, as "+
+			"repetitions before say so, and no shard knows them all; expected a number, as "+
 			"--set repetitions=%d", s, e.Repetitions)
 	case s.Of > e.Repetitions:
-		return nil, fmt.Errorf("shard %v: there are %d repetitions, and each stays on one machine; want at "+
+		return nil, fmt.Errorf("shard %v: there are %d repetitions, and each stays on one machine; "+
+			"expected at "+
 			"most %d shards, or more repetitions", s, e.Repetitions, e.Repetitions)
 	}
 	part := *e

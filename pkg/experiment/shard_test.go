@@ -52,7 +52,7 @@ func TestOnly_Refuses(t *testing.T) {
 	for _, c := range []struct {
 		repetitions, shard, want string
 	}{
-		{"7", "1/8", "want at most 7 shards"},
+		{"7", "1/8", "expected at most 7 shards"},
 		{"{min: 6, max: 20, until: {metric: election_ms, ci: 5%}}", "1/2", "--set repetitions=20"},
 	} {
 		s, err := experiment.ParseShard(c.shard)

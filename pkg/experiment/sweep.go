@@ -29,13 +29,19 @@ type varied struct {
 // sweepType is the list of dimensions.
 func sweepType(schema func() *config.Schema) config.Type[[]dimension] {
 	one := variedType(schema)
+	zips := func() []config.Field {
+		return []config.Field{{Name: "zip", Example: "[{vary: nodes, over: [3, 5]}, {vary: " +
+			"network.latency, over: [1ms, 2ms]}]", Doc: "keys that vary together: the first values of " +
+			"all, then the second ones", Required: true,
+			Of: config.Items(one, "", maxAxes, "keys").Into(nil)}}
+	}
 	item := config.Type[dimension]{Name: "{vary, over} or {zip: [{vary, over}, ...]}",
+		Keys: func() []config.Field { return append(one.Keys(), zips()...) },
 		Read: func(r *config.Reader, key string, v *config.Value) (dimension, bool) {
 			return readDimension(r, key, v, one)
 		},
 		Schema: func() config.Object {
-			zip := config.BlockSchema([]config.Field{{Name: "zip", Required: true,
-				Of: config.Items(one, "", maxAxes, "keys").Into(nil)}})
+			zip := config.BlockSchema(zips())
 			return config.AnyOf(one.Schema(), zip)
 		}}
 	return config.Items(item, "{vary: nodes, over: [3, 5]}", maxAxes, "dimensions")
@@ -60,7 +66,7 @@ func readDimension(r *config.Reader, key string, v *config.Value, one config.Typ
 		return d, false
 	}
 	if len(zip.Items) > maxAxes {
-		r.Add(zip.At, key, "%d keys, want at most %d", len(zip.Items), maxAxes)
+		r.Add(zip.At, key, "%d keys, expected at most %d", len(zip.Items), maxAxes)
 		return d, false
 	}
 	for i, item := range zip.Items {
@@ -79,13 +85,15 @@ func readDimension(r *config.Reader, key string, v *config.Value, one config.Typ
 func variedType(schema func() *config.Schema) config.Type[varied] {
 	return config.Block[varied]{Want: "{vary: key, over: [...]}",
 		Missing: func(*config.Value, string) string {
-			return "want both vary and over, as {vary: nodes, over: [3, 5]}"
+			return "expected both vary and over, as {vary: nodes, over: [3, 5]}"
 		},
 		Fields: func(w *varied) []config.Field {
 			key := keyType(schema).Into(func(s string) { w.key = strings.TrimSpace(s) })
 			return []config.Field{
-				{Name: "vary", Required: true, Of: key},
-				{Name: "over", Required: true, Of: overType().To(&w.values)},
+				{Name: "vary", Example: "nodes", With: "over: [3, 5]", Doc: "the key that " +
+					"varies", Required: true, Of: key},
+				{Name: "over", Example: "[3, 5, 9]", With: "vary: nodes", Doc: "its " +
+					"values", Required: true, Of: overType().To(&w.values)},
 			}
 		},
 		Check: func(_ *config.Reader, key string, v *config.Value, w *varied) {
@@ -135,11 +143,11 @@ func overType() config.Type[[]*config.Value] {
 	return config.Type[[]*config.Value]{Name: "a list of values",
 		Read: func(r *config.Reader, key string, v *config.Value) ([]*config.Value, bool) {
 			if v.Kind != config.List || len(v.Items) == 0 {
-				r.Add(v.At, key, "%s, want a list of values, as [3, 5]", v.Plain())
+				r.Add(v.At, key, "%s, expected a list of values, as [3, 5]", v.Plain())
 				return nil, false
 			}
 			if len(v.Items) > maxCells {
-				r.Add(v.At, key, "%d values, want at most %d", len(v.Items), maxCells)
+				r.Add(v.At, key, "%d values, expected at most %d", len(v.Items), maxCells)
 				return nil, false
 			}
 			return v.Items, true

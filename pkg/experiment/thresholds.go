@@ -15,7 +15,10 @@ type threshold struct {
 	key string
 }
 
-const likeThreshold = "{metric: downtime_ms, stat: p95, max: 500}"
+const (
+	bounded       = "metric: downtime_ms, max: 500"
+	likeThreshold = "{metric: downtime_ms, stat: p95, max: 500}"
+)
 
 // thresholdsType is the list of them.
 func thresholdsType() config.Type[[]threshold] {
@@ -23,16 +26,28 @@ func thresholdsType() config.Type[[]threshold] {
 	one := config.Block[threshold]{Like: likeThreshold, Want: likeThreshold,
 		Fields: func(t *threshold) []config.Field {
 			return []config.Field{
-				{Name: "metric", Required: true, Of: metricType().To(&t.Metric)},
-				{Name: "stat", Default: figures[0], Of: config.Choice(figures...).To(&t.Stat)},
-				{Name: "over", Default: Overs[0], Of: config.Choice(Overs...).To(&t.Over)},
-				{Name: "max", Of: bound.To(&t.Max)},
-				{Name: "min", Of: bound.To(&t.Min)},
-				{Name: "where", Of: whereType().To(&t.Where)},
+				{Name: "metric", Example: "downtime_ms", With: "max: 500",
+					Doc: "the metric whose figure is judged", Required: true, Of: metricType().To(&t.Metric)},
+				{Name: "stat", Example: "p95", With: bounded, Doc: "which figure of the cell: of pooled " +
+					"metrics the mean is the default", Default: figures[0],
+					Of: config.Choice(figures...).To(&t.Stat)},
+				{Name: "over", Example: "operations", With: "metric: election_ms, max: 500",
+					Doc:     "what the figure is over: trials, or single operations",
+					Default: Overs[0], Of: config.Choice(Overs...).To(&t.Over)},
+				{Name: "max", Example: "500ms", With: "metric: downtime_ms",
+					Doc: "the largest figure that is good, in the unit of the metric, or a duration",
+					Of:  bound.To(&t.Max)},
+				{Name: "min", Example: "1", With: "metric: completed",
+					Doc: "the smallest one", Of: bound.To(&t.Min)},
+				{Name: "where", Example: "{nodes: 5}", With: bounded,
+					Doc: "only cells with these values of the design", Of: whereType().To(&t.Where)},
 			}
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, t *threshold) {
 			t.at, t.key = v, key
+			if m := metric.Named(t.Metric); m != nil && v.Get("stat") == nil {
+				t.Stat = m.Kind.Figure()
+			}
 			if v.Get("max") == nil && v.Get("min") == nil {
 				r.Add(v.At, key, "without max or min, as %s", likeThreshold)
 			}

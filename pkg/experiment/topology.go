@@ -12,12 +12,13 @@ import (
 // topologyType is a kind of graph in one word, or with its keys.
 func (f *folder) topologyType() config.Type[algo.Shape] {
 	block := config.Variants[algo.Shape]{Tag: "kind", Names: graphKinds, Fields: f.graphFields,
+		Doc: "the kind of graph", Example: "tree",
 		Get: func(s *algo.Shape) string { return s.Kind },
 		Set: func(s *algo.Shape, kind string) { s.Kind = kind }}.Type()
 	block = config.As(block, complete, complete).Unless(func(v *config.Value) string {
 		kind := v.Get("kind")
 		if kind != nil && kind.Text == "file" && (v.Get("path") == nil) == (v.Get("edges") == nil) {
-			return "kind file: want one of path and edges; write {kind: file, path: ...}"
+			return "kind file: expected one of path and edges; write {kind: file, path: ...}"
 		}
 		return ""
 	})
@@ -41,25 +42,30 @@ func (f *folder) topologyType() config.Type[algo.Shape] {
 
 // graphFields are the keys that mean something for a kind of graph.
 func (f *folder) graphFields(kind string, s *algo.Shape) (fields []config.Field) {
-	add := func(name string, of config.Slot) {
-		fields = append(fields, config.Field{Name: name, Of: of})
+	add := func(name, example, doc string, of config.Slot) {
+		fields = append(fields, config.Field{Name: name, Of: of, Example: example, Doc: doc,
+			With: "kind: " + kind})
 	}
 	order := orderType().Through(func() order { return order{s.Sorted, s.Order} },
 		func(o order) { s.Sorted, s.Order = o.word, o.ids })
 	switch kind {
 	case "ring", "bidirectional-ring", "logical-ring":
-		add("order", order)
+		add("order", "random", "IDs around the ring, or from the root of the tree on", order)
 	case "tree":
-		add("shape", config.Choice("path", "star", "binary", "balanced", "random").To(&s.Tree))
-		add("order", order)
+		add("shape", "star", "shape of the "+
+			"tree", config.Choice("path", "star", "binary", "balanced", "random").To(&s.Tree))
+		add("order", "random", "IDs around the ring, or from the root of the tree on", order)
 	case "random":
-		add("degree", config.Number(1, 1000).To(&s.Degree))
+		add("degree", "4", "links of a process in the mean", config.Number(1, 1000).To(&s.Degree))
 	case "file":
-		add("path", f.edgesType().Into(func(of algo.Shape) { s.Edges, s.Weights = of.Edges, of.Weights }))
-		add("edges", edgeList().To(&s.Edges))
+		add("path", "edges.txt", "a file with two IDs in each line, and behind them a weight or "+
+			"none", f.edgesType().Into(func(of algo.Shape) { s.Edges, s.Weights = of.Edges, of.Weights }))
+		add("edges", "[[1, 2], [2, 3], [3, 4], [4, 5]]", "the links, in both "+
+			"directions", edgeList().To(&s.Edges))
 	}
 	if kind != "ring" && kind != "logical-ring" {
-		add("weights", weightsType().Through(func() weights { return weights{s.Weighing, s.Weights} },
+		add("weights", "random", "weights of the links: random, by-ids, or a "+
+			"list", weightsType().Through(func() weights { return weights{s.Weighing, s.Weights} },
 			func(w weights) { s.Weighing, s.Weights = w.word, w.list }))
 	}
 	return fields
@@ -122,7 +128,7 @@ func pairType[ID ~uint32](want string) config.Type[[2]ID] {
 		func(pair [2]ID) []ID { return pair[:] }).Called("a pair of processes")
 	return t.Unless(func(v *config.Value) string {
 		if v.Kind != config.List || len(v.Items) != 2 {
-			return v.Plain() + ", want " + want
+			return v.Plain() + ", expected " + want
 		}
 		return ""
 	})
@@ -136,7 +142,7 @@ func (f *folder) edgesType() config.Type[algo.Shape] {
 	return contentsType(func(at config.Place, name string) (algo.Shape, error) {
 		s, err := f.edges(at, name)
 		if n := len(s.Edges); err == nil && (n == 0 || n > maxEdges) {
-			err = fmt.Errorf("%d edges, want 1 to %d", n, maxEdges)
+			err = fmt.Errorf("%d edges, expected 1 to %d", n, maxEdges)
 		}
 		return s, err
 	})

@@ -26,6 +26,7 @@ const likeUntil = "{min: 10, max: 100, until: {metric: election_ms, ci: 5%}}"
 // repetitionsType is a number of repetitions, or the rule by which each cell ends. A
 // plain number is the most, so that an override can add a rule to it.
 func repetitionsType() config.Type[repetitions] {
+	const until = "until: {metric: election_ms, ci: 5%}"
 	count := config.Whole[int](1, mostRepetitions)
 	fixed := config.As(count, func(n int) repetitions { return repetitions{Min: n, Max: n} },
 		func(r repetitions) int { return r.Max })
@@ -33,13 +34,19 @@ func repetitionsType() config.Type[repetitions] {
 	bounds := config.Whole[int](fewestUntil, mostUntil)
 	rule := config.Block[repetitions]{
 		Missing: func(_ *config.Value, name string) string {
-			return "without " + name + ", want " + likeUntil
+			return "without " + name + ", expected " + likeUntil
 		},
 		Fields: func(r *repetitions) []config.Field {
 			return []config.Field{
-				{Name: "min", Of: bounds.To(&r.Min)},
-				{Name: "max", Required: true, Of: bounds.To(&r.Max)},
-				{Name: "until", Required: true, Of: config.Optional(untilType()).To(&r.Until)},
+				{Name: "min", Example: "10", With: "max: 100, " + until,
+					Doc: "the least number of trials; by " +
+						"default 10, or max if that is less", Of: bounds.To(&r.Min)},
+				{Name: "max", Example: "100", With: until,
+					Doc: "the largest number of trials", Required: true,
+					Of: bounds.To(&r.Max)},
+				{Name: "until", Example: "{metric: election_ms, ci: 5%}", With: "max: 100",
+					Doc:      "the rule by which a cell has enough trials",
+					Required: true, Of: config.Optional(untilType()).To(&r.Until)},
 			}
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, x *repetitions) {
@@ -51,7 +58,8 @@ func repetitionsType() config.Type[repetitions] {
 				r.Add(least.At, config.Join(key, "min"), "%d is above max, %d", x.Min, x.Max)
 			}
 			if most := v.Get("max"); x.Until != nil && x.Until.Anytime && x.Max > 0 && x.Max < fewestAnytime {
-				r.Add(most.At, config.Join(key, "max"), "%d, want %d or more with anytime: fewer have no "+
+				r.Add(most.At, config.Join(key, "max"), "%d, expected %d or more with anytime: fewer have "+
+					"no "+
 					"interval that holds at every stop", x.Max, fewestAnytime)
 			}
 		}}
@@ -66,9 +74,14 @@ func untilType() config.Type[Until] {
 	return config.Block[Until]{Like: like, Want: like,
 		Fields: func(u *Until) []config.Field {
 			return []config.Field{
-				{Name: "metric", Required: true, Of: metricType().To(&u.Metric)},
-				{Name: "ci", Required: true, Of: config.Share().To(&u.CI)},
-				{Name: "anytime", Of: config.Truth().To(&u.Anytime)},
+				{Name: "metric", Example: "election_ms", With: "ci: 5%", Doc: "the figure that has to be " +
+					"precise", Required: true, Of: metricType().To(&u.Metric)},
+				{Name: "ci", Example: "5%", With: "metric: election_ms",
+					Doc: "half the width of its 95 % interval, as a share of the " +
+						"figure, at which the cell stops", Required: true, Of: config.Share().To(&u.CI)},
+				{Name: "anytime", Example: "true", With: "metric: election_ms, ci: 5%",
+					Doc: "use an interval that holds at every stop (a confidence sequence)",
+					Of:  config.Truth().To(&u.Anytime)},
 			}
 		}}.Type()
 }

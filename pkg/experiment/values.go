@@ -86,12 +86,13 @@ func spread(f *folder, meant func(*link.Distribution) bool) config.Type[link.Lat
 	kinds := config.Choice(names...)
 	kinds = kinds.Unless(func(v *config.Value) string {
 		if slices.Contains(others, v.Text) {
-			return v.Text + " is for network.latency alone, want " + kinds.Name
+			return v.Text + " is for network.latency alone, expected " + kinds.Name
 		}
 		return ""
 	})
 	block := config.Variants[link.Latency]{
 		Tag: "distribution", Names: names, Kinds: kinds,
+		Doc: "the kind of distribution", Example: "uniform",
 		Fields: func(name string, l *link.Latency) []config.Field { return distributionFields(f, name, l) },
 		Get:    (*link.Latency).Distribution, Set: become, Valid: (*link.Latency).Check}.Type()
 	fixed := link.Constant(0)
@@ -113,7 +114,7 @@ func spread(f *folder, meant func(*link.Distribution) bool) config.Type[link.Lat
 				&config.Value{Kind: config.Text, Text: fixed.Distribution(), At: v.At})
 		})
 	t.Name = "a duration, or " + block.Name
-	return t
+	return t.In("Distributions")
 }
 
 // become makes l one of a distribution.
@@ -126,11 +127,14 @@ func distributionFields(f *folder, name string, l *link.Latency) []config.Field 
 	}
 	fields := l.Law.Params()
 	if r, is := l.Law.(*link.Recorded); is {
-		fields = append(fields, config.Field{Name: "file", Of: f.recordType().Into(func(x link.Recorded) {
-			if r.Pairs = x.Pairs; x.Pairs == nil {
-				r.Values = x.Values
-			}
-		})})
+		fields = append(fields, config.Field{Name: "file", Example: "pings.txt",
+			See: "explanation/model.md#latency",
+			Doc: "a file with the record, in place of values and pairs", With: "every: 100ms",
+			Of: f.recordType().Into(func(x link.Recorded) {
+				if r.Pairs = x.Pairs; x.Pairs == nil {
+					r.Values = x.Values
+				}
+			})})
 	}
 	return fields
 }
@@ -162,10 +166,13 @@ func pairsType() config.Type[[]link.Pair] {
 		Fields: func(p *link.Pair) []config.Field {
 			ends := pairType[uint32]("the two processes of a link, as [1, 2]")
 			return []config.Field{
-				{Name: "link", Required: true, Of: ends.Through(
+				{Name: "link", Example: "[1, 2]", Doc: "the two processes of the link, the sender " +
+					"first", Required: true, Of: ends.Through(
 					func() [2]uint32 { return [2]uint32{p.From, p.To} },
 					func(l [2]uint32) { p.From, p.To = l[0], l[1] })},
-				{Name: "values", Required: true, Of: recordedType().To(&p.Values)},
+				{Name: "values", Example: "[10ms, lost, 11ms]", Doc: "the delays, in order, one each " +
+					"every; lost for a message that never " +
+					"came", Required: true, Of: recordedType().To(&p.Values)},
 			}
 		}}.Type()
 	return config.Items(block, like, 0, "pairs")
@@ -186,7 +193,7 @@ func downtimeType() config.Type[link.Latency] {
 	lasts := t
 	t.Read = func(r *config.Reader, key string, v *config.Value) (l link.Latency, ok bool) {
 		if v.Kind == config.Text && !strings.ContainsAny(v.Text, "0123456789") {
-			r.Add(v.At, key, "%q, want a duration, as 500ms, {distribution: ...} or %s%s",
+			r.Add(v.At, key, "%q, expected a duration, as 500ms, {distribution: ...} or %s%s",
 				config.Clip(v.Text), forever, r.Meant(v.Text, []string{forever}))
 			return l, false
 		}
@@ -195,7 +202,7 @@ func downtimeType() config.Type[link.Latency] {
 		}
 		d, bounded := l.Bound()
 		if ok = !bounded || d > 0; !ok {
-			r.Add(v.At, key, "%s, want a time above 0, or %s", v.Plain(), forever)
+			r.Add(v.At, key, "%s, expected a time above 0, or %s", v.Plain(), forever)
 		}
 		return l, ok
 	}
@@ -216,17 +223,25 @@ func lossType() config.Type[loss] {
 	burst := config.Block[link.Burst]{Like: like, Want: "{p_enter: 0.01, p_leave: 0.1}",
 		Fields: func(b *link.Burst) []config.Field {
 			return []config.Field{
-				{Name: "p_enter", Of: rate.To(&b.Enter), Required: true},
-				{Name: "p_leave", Of: rate.To(&b.Leave), Required: true},
-				{Name: "good", Of: rate.To(&b.Good), Default: "0"},
-				{Name: "bad", Of: rate.To(&b.Bad), Default: "1"},
+				{Name: "p_enter", Example: "0.01", With: "p_leave: 0.1",
+					Doc: "probability that a message on a good link turns it bad",
+					Of:  rate.To(&b.Enter), Required: true},
+				{Name: "p_leave", Example: "0.1", With: "p_enter: 0.01",
+					Doc: "probability that a message on a bad link turns it good",
+					Of:  rate.To(&b.Leave), Required: true},
+				{Name: "good", Example: "0.001", With: "p_enter: 0.01, p_leave: 0.1",
+					Doc: "probability of loss while the link is good", Of: rate.To(&b.Good), Default: "0"},
+				{Name: "bad", Example: "0.5", With: "p_enter: 0.01, p_leave: 0.1",
+					Doc: "probability of loss while it is bad", Of: rate.To(&b.Bad), Default: "1"},
 			}
 		},
 		Valid: (*link.Burst).Check}.Type()
 	block := config.Block[loss]{
-		Missing: func(v *config.Value, _ string) string { return v.Plain() + ", want " + like },
+		Missing: func(v *config.Value, _ string) string { return v.Plain() + ", expected " + like },
 		Fields: func(l *loss) []config.Field {
-			return []config.Field{{Name: "burst", Required: true, Of: config.Optional(burst).To(&l.Burst)}}
+			return []config.Field{{Name: "burst", Example: "{p_enter: 0.01, p_leave: 0.1}", Doc: "losses " +
+				"that come in bursts: a link is good or bad, and changes with the messages on " +
+				"it", Required: true, Of: config.Optional(burst).To(&l.Burst)}}
 		}}.Type()
 	rates := config.As(rate, func(r float64) loss { return loss{Rate: r} },
 		func(l loss) float64 { return l.Rate })

@@ -132,8 +132,8 @@ func (v *variant) usualScenario() {
 	v.fill(v.leaves, "scenario.kind", kind)
 	usual := harness.UsualScenario(problem, true)
 	if kind != usual && v.contender.alg.Spec.Survives.Crashes == nil {
-		v.remarks = append(v.remarks, fmt.Sprintf("survives no crash, so that the scenario is %s unless "+
-			"scenario.kind names another, such as %s", kind, usual))
+		v.remarks = append(v.remarks, fmt.Sprintf("survives no crash, so the default scenario is %s; set "+
+			"scenario.kind for another, such as %s", kind, usual))
 	}
 }
 
@@ -165,13 +165,13 @@ func (v *variant) makeRoom(p *harness.Plan) {
 	}
 	room := min((roughness*lasts + time.Second - 1).Truncate(time.Second), longest)
 	if v.leaves[key].Explicit() {
-		v.remarks = append(v.remarks, fmt.Sprintf("time_limit is %v, and a trial takes about %v: what "+
+		v.remarks = append(v.remarks, fmt.Sprintf("time_limit is %v, and a trial takes about %v: one that "+
 			"has not ended by then is a timeout; set time_limit to %v",
 			p.TimeLimit, lasts.Round(time.Second/10), room))
 		return
 	}
-	v.remarks = append(v.remarks, fmt.Sprintf("a trial takes about %v: time_limit is %v unless it "+
-		"is set", lasts.Round(time.Second/10), room))
+	v.remarks = append(v.remarks, fmt.Sprintf("a trial takes about %v: time_limit is %v by "+
+		"default", lasts.Round(time.Second/10), room))
 	delete(v.leaves, key)
 	v.fill(v.leaves, key, room.String())
 	p.TimeLimit = room

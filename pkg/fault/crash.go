@@ -14,7 +14,7 @@ func init() {
 	Register(Fault{
 		Name: Crash, Doc: "loses all but what it saved; for: restarts after that",
 		Takes: []string{"who", "for"}, One: []string{"who"},
-		Outside: func(w World, i *Instruction) { w.Crash(i.Node, i.At) },
+		Outside: func(x Executor, i *Instruction) { x.Crash(i.Node, i.At) },
 		Undo:    Restart,
 		Breaks: func(e *Event, _ time.Duration) Assumption {
 			if e.For > 0 {

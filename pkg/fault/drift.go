@@ -16,8 +16,9 @@ type Drifting struct{ Factor float64 }
 
 // Params declares the fields.
 func (d *Drifting) Params() []param.Param {
-	return []param.Param{{Name: "factor", At: &d.Factor, Min: 0.01, Max: 100.0, Required: true,
-		Example: "1.1"}}
+	return []param.Param{{Name: "factor", Doc: "drift: how many times as fast its clock " +
+		"runs", At: &d.Factor, Min: 0.01, Max: 100.0, Required: true,
+		Example: "1.1", With: "at: 1s, do: drift, node: 3"}}
 }
 
 func init() {

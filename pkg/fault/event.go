@@ -42,10 +42,10 @@ type Event struct {
 	Args    Args          `json:"args,omitzero"`     // of the fault's own; never changed in place
 }
 
-// Named says whether the event says by number to whom it happens.
+// Named says whether the event names its process by number.
 func (e *Event) Named() bool { return e.Node != algo.None || len(e.Nodes) > 0 }
 
-// Aimed says whether the event says to whom it happens, by number or by a word.
+// Aimed says whether the event names its process, by number or by a word.
 func (e *Event) Aimed() bool { return e.Named() || e.Who != "" }
 
 // Again says whether the event happens again and again.
@@ -54,7 +54,8 @@ func (e *Event) Again() bool { return e.Every > 0 || e.Rate > 0 }
 // Ends says whether the event does not happen again and again without end.
 func (e *Event) Ends() bool { return !e.Again() || e.Times > 0 }
 
-// Settled says whether it is known before the start whom the event happens to.
+// Settled says whether it is known before the start which process the event
+// happens to.
 func (e *Event) Settled() bool {
 	if s := Shapes.Named(e.Shape); s != nil {
 		return s.settled(e)
@@ -64,7 +65,8 @@ func (e *Event) Settled() bool {
 }
 
 // ByLeader says whether the event waits until a process leads: it happens to a leader, or
-// because of one. On a trigger it waits for that alone, which may come when nobody leads.
+// because of one. On a trigger it waits for that alone, which may come when no process
+// leads.
 func (e *Event) ByLeader() bool {
 	if e.On != "" {
 		return false
@@ -158,8 +160,8 @@ func (i *Instruction) Finish() bool { return i.Do == Finish }
 // internal says whether nothing happens to processes or links.
 func (i *Instruction) internal() bool { return i.Alarm() || i.Strike() || i.Finish() }
 
-// Control says whether the instruction comes before all else of its instant: what goes
-// wrong does, and what an application is told to do comes last.
+// Control says whether the instruction comes before all else of its instant: faults
+// do, and commands to an application come last.
 func (i *Instruction) Control() bool { return i.internal() || !i.of().Script }
 
 // Inside says whether the process carries the instruction out itself.
@@ -177,7 +179,7 @@ func (i *Instruction) Network(at time.Duration) (trace.Record, Effect) {
 }
 
 // Apply carries the instruction out on a process from outside.
-func (i *Instruction) Apply(w World) { i.of().Outside(w, i) }
+func (i *Instruction) Apply(x Executor) { i.of().Outside(x, i) }
 
 // Obey has the process carry the instruction out.
 func (i *Instruction) Obey(p Process, now time.Duration) { i.of().Inside(p, now, i) }

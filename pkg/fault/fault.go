@@ -4,9 +4,9 @@
 // how it is drawn at random, and how a diagram words it. Everything else reads the
 // declaration.
 //
-// A fault acts through small interfaces: World is the executor, who can kill and stop
+// A fault acts through small interfaces: Executor is what runs the trial, which can kill and stop
 // processes; Process is a process from inside; Situation is what a coordinator knows of
-// who is where. What it does to links is data: a link.Change or a link.Override.
+// the state of all. What it does to links is data: a link.Change or a link.Override.
 package fault
 
 import (
@@ -41,9 +41,9 @@ type Fault struct {
 	Default string   // the Choice that it happens to if nobody is named
 
 	// Outside is carried out by the executor, on one process.
-	Outside func(w World, i *Instruction)
+	Outside func(x Executor, i *Instruction)
 	// Inside is carried out by the process itself, as an event like all that it handles: one
-	// that is paused does so when it goes on.
+	// that is paused does so when it resumes.
 	Inside func(p Process, now time.Duration, i *Instruction)
 	// Network is what it makes of the links from the instant at on. Its record is of the type
 	// Record.
@@ -51,7 +51,7 @@ type Fault struct {
 	// Aim is, for those with a Network, which links the event is about. False: it cannot be
 	// done at present.
 	Aim func(s Situation, e *Event, at time.Duration) (Instruction, bool)
-	// Rule is what holds from the event's instant on without being carried out by anybody.
+	// Rule is what holds from the event's instant on without being carried out.
 	Rule func(e *Event, kind uint8) Omission
 
 	// Undo is the fault that undoes this one after For; "": it does so itself, with
@@ -82,9 +82,9 @@ type Fault struct {
 	Draw func(d *Draw) Event
 }
 
-// A World carries out what happens to a process from outside: the simulator, or the host
+// An Executor carries out what happens to a process from outside: the simulator, or the host
 // of real nodes. Due is the instant at which it was to happen.
-type World interface {
+type Executor interface {
 	Crash(p algo.ID, due time.Duration)
 	Restart(p algo.ID, due time.Duration)
 	Pause(p algo.ID)

@@ -17,11 +17,11 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// TestDocumented: docs/methodology.md has a row for each fault, each choice and each shape,
+// TestDocumented: docs/explanation/faults.md has a row for each fault, each choice and each shape,
 // and none for another.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../../docs/methodology.md")
+	b, err := os.ReadFile("../../docs/explanation/faults.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestDocumented(t *testing.T) {
 	same(t, "shapes", first(table(t, text, "| shape |")), append(fault.Shapes.Names(), "groups", "links"))
 	for _, name := range slices.Concat(fault.Choices.Names(), fault.Triggers.Names()) {
 		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, ": "+name+"`") {
-			t.Errorf("docs/methodology.md does not say who or what %s is", name)
+			t.Errorf("docs/explanation/faults.md does not say who or what %s is", name)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func table(t *testing.T, text, head string) []string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, head)
 	if !found {
-		t.Fatalf("docs/methodology.md has no table that begins with %s", head)
+		t.Fatalf("docs/explanation/faults.md has no table that begins with %s", head)
 	}
 	lines := strings.Split(rest, "\n")[2:]
 	return lines[:slices.IndexFunc(lines, func(s string) bool { return !strings.HasPrefix(s, "|") })]
@@ -72,7 +72,7 @@ func same(t *testing.T, what string, got, want []string) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s in docs/methodology.md: %q, declared: %q", what, got, want)
+		t.Errorf("%s in docs/explanation/faults.md: %q, declared: %q", what, got, want)
 	}
 }
 

@@ -20,7 +20,8 @@ func Lossy(share float64) Args { return Args{&Losing{&share}} }
 
 // Params declares the fields.
 func (l *Losing) Params() []param.Param {
-	return []param.Param{{Name: "loss", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3"}}
+	return []param.Param{{Name: "loss", Doc: "flaky: probability that a message on the links is lost " +
+		"meanwhile", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3", With: "at: 1s, do: flaky"}}
 }
 
 func init() {

@@ -8,7 +8,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// Pause is the name of the fault by which a process does nothing, but is not told so.
+// Pause is the name of the fault that stops a process without its notice.
 const Pause = "pause"
 
 var paused = &State{"pause", "is paused"}
@@ -17,7 +17,7 @@ func init() {
 	Register(Fault{
 		Name: Pause, Doc: "is suspended (SIGSTOP) without noticing; for: resumes after that",
 		Takes: []string{"who", "for"}, One: []string{"who"},
-		Outside: func(w World, i *Instruction) { w.Pause(i.Node) },
+		Outside: func(x Executor, i *Instruction) { x.Pause(i.Node) },
 		Undo:    Resume,
 		Breaks:  func(*Event, time.Duration) Assumption { return Speed },
 		Down: func(e *Event, all []Event) bool { // never resumed: as good as crashed

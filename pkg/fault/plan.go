@@ -15,13 +15,13 @@ type Situation interface {
 	Paused(p algo.ID) bool
 	Inside(p algo.ID) bool // in the critical section
 	Leader() algo.ID       // see the Choice leader
-	Holder() algo.ID       // to whom the token last came
+	Holder() algo.ID       // the process that the token last came to
 	// Dice is the random source of this strike, from its beginning.
 	Dice() *rand.Rand
 }
 
 // Instructions appends to out what the event leads to at the instant at, and what undoes it. None:
-// there is nobody to whom it could happen.
+// there is no process to which it could happen.
 func (e *Event) Instructions(out []Instruction, s Situation, at time.Duration) []Instruction {
 	f := of(e.Do)
 	add := func(i Instruction) {

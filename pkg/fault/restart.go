@@ -9,7 +9,7 @@ func init() {
 	Register(Fault{
 		Name: Restart, Doc: "restarts with what it saved; without who: all that are down",
 		Takes: []string{"who"}, Who: []string{"all-crashed"}, Default: "all-crashed",
-		Outside: func(w World, i *Instruction) { w.Restart(i.Node, i.At) },
+		Outside: func(x Executor, i *Instruction) { x.Restart(i.Node, i.At) },
 		Breaks:  func(*Event, time.Duration) Assumption { return Recovery },
 	})
 }

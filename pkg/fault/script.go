@@ -19,7 +19,9 @@ type Requesting struct{ Session int }
 
 // Params declares the fields.
 func (r *Requesting) Params() []param.Param {
-	return []param.Param{{Name: "session", At: &r.Session, Min: 1, Max: algo.MostSessions}}
+	return []param.Param{{Name: "session", Example: "2", Doc: "request: the session, where the algorithm " +
+		"admits those of one together", At: &r.Session, Min: 1, Max: algo.MostSessions,
+		With: "at: 1s, do: request, node: 3"}}
 }
 
 func init() {

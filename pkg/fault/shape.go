@@ -20,7 +20,7 @@ type Layout struct {
 	Divide func(s Situation, who []algo.ID) (groups [][]uint32, links [][2]uint32)
 }
 
-// Who is in the middle by default.
+// The process in the middle by default.
 const (
 	theLeader = "the leader"
 	theMiddle = "the middle one"
@@ -79,7 +79,7 @@ var Shapes = Words[Layout]{
 		}},
 }
 
-// Centred are the names of the shapes with somebody in the middle.
+// Centred are the names of the shapes with a process in the middle.
 func Centred() (names []string) {
 	for _, l := range Shapes {
 		if l.Centre != "" {
@@ -92,7 +92,7 @@ func Centred() (names []string) {
 // TooFew says that a network of so many processes cannot fall apart so; "": it can.
 func (l *Layout) TooFew(nodes int) string {
 	if least := max(l.Least, 2); nodes < least {
-		return fmt.Sprintf("%s stops no message among %d nodes; want at least %d", l.Name, nodes, least)
+		return fmt.Sprintf("%s stops no message among %d nodes; expected at least %d", l.Name, nodes, least)
 	}
 	return ""
 }

@@ -13,8 +13,9 @@ type Skewing struct{ By time.Duration }
 
 // Params declares the fields.
 func (s *Skewing) Params() []param.Param {
-	return []param.Param{{Name: "by", At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true,
-		Example: "20ms"}}
+	return []param.Param{{Name: "by", Doc: "skew: how far its clock is ahead; slow: the extra time of " +
+		"each event", At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true,
+		Example: "20ms", With: "at: 1s, do: skew, node: 3"}}
 }
 
 func init() {

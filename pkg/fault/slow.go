@@ -19,15 +19,16 @@ func SlowBy(d time.Duration) Args { return Args{&Slowing{d}} }
 
 // Params declares the fields.
 func (s *Slowing) Params() []param.Param {
-	return []param.Param{{Name: "by", At: &s.By, Min: time.Microsecond, Max: time.Hour, Required: true,
-		Example: "20ms"}}
+	return []param.Param{{Name: "by", Doc: "skew: how far its clock is ahead; slow: the extra time of " +
+		"each event", At: &s.By, Min: time.Microsecond, Max: time.Hour, Required: true,
+		Example: "20ms", With: "at: 1s, do: slow, node: 3"}}
 }
 
 func init() {
 	Register(Fault{
 		Name: Slow, Doc: "every event takes it an extra time",
 		Takes: []string{"who", "by", "for"}, Args: &Slowing{}, One: []string{"who"},
-		Outside: func(w World, i *Instruction) { w.Slow(i.Node, own[Slowing](i.Args).By) },
+		Outside: func(x Executor, i *Instruction) { x.Slow(i.Node, own[Slowing](i.Args).By) },
 		Breaks:  func(*Event, time.Duration) Assumption { return Speed },
 		Record:  trace.Slow, State: &State{"slow", "is slow"},
 		Over: func(r *trace.Record) bool { return r.Arg == 0 },

@@ -8,7 +8,7 @@ import (
 // A Trigger is what an event can wait for: a value of on.
 type Trigger struct {
 	Name, Doc string
-	Problem   algo.Problem // of whose algorithms it can happen; "": of both
+	Problem   algo.Problem // in which it can happen; "": in both
 	Kind      bool         // the event says of which kind of message
 	Record    trace.Type
 	Fits      func(r *trace.Record, kind uint8) bool // nil: every such record

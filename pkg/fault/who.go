@@ -6,7 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// A Selector is a key of an event that says whom it happens to.
+// A Selector is a key of an event that says which processes it happens to.
 type Selector struct{ Name, Doc string }
 
 func (s Selector) word() string { return s.Name }
@@ -33,12 +33,13 @@ func (e *Event) outside(links [][2]uint32) [][2]uint32 {
 	return links
 }
 
-// A Choice is a word for whom an event happens to, found out at its instant.
+// A Choice is a word for the processes that an event happens to, resolved at
+// its instant.
 type Choice struct {
 	Name, Doc string
 	Problem   algo.Problem // for which it means something; "": both
 	Token     bool         // it needs an algorithm whose token is a message
-	Least     int          // processes without which it is nobody
+	Least     int          // least number of processes, below which it stands for none
 	Sections  bool         // it has to know which process is in the critical section
 	Leads     bool         // it is about which process leads
 	// Size is how many of n processes it stands for; nil: one.
@@ -48,7 +49,7 @@ type Choice struct {
 
 func (c Choice) word() string { return c.Name }
 
-// Choices is whom an event can happen to.
+// Choices are the processes that an event can happen to.
 var Choices = Words[Choice]{
 	{Name: "random", Doc: "a live process, drawn at random",
 		Find: func(s Situation) []algo.ID {
@@ -64,7 +65,7 @@ var Choices = Words[Choice]{
 		Find: func(s Situation) []algo.ID { return present(s.Leader()) }},
 	{Name: "token-holder", Doc: "the process that the token last came to", Token: true,
 		Find: func(s Situation) []algo.ID { return present(s.Holder()) }},
-	{Name: "in-critical-section", Doc: "who is inside", Problem: algo.MutualExclusion, Sections: true,
+	{Name: "in-critical-section", Doc: "the processes inside", Problem: algo.MutualExclusion, Sections: true,
 		Find: func(s Situation) []algo.ID { return which(s, s.Inside) }},
 	{Name: "successor-of-leader", Doc: "the next lower live process, from the lowest on the highest",
 		Problem: algo.Election, Leads: true,

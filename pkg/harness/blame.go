@@ -16,7 +16,7 @@ const mostBlame = 200
 
 // Blame is the error of a trial whose plugin has panicked in process p with what was
 // recovered. The deferred function that recovers it calls Blame itself. Unlike a
-// stack, the words are the same on every run and in both worlds.
+// stack, the words are the same on every run, simulated or real.
 func Blame(p algo.ID, recovered any) error {
 	if b, ok := recovered.(*algo.Breach); ok {
 		return b

@@ -11,7 +11,7 @@ import (
 )
 
 // A Coordinator leads one trial through its scenario. Like an algorithm it is a
-// state machine: it is told what happens and answers with instructions.
+// state machine: it receives what happens and answers with instructions.
 type Coordinator struct {
 	setup *Setup
 	out   []Instruction
@@ -141,7 +141,7 @@ func (d *Coordinator) initiators() []algo.ID {
 	return chosen
 }
 
-// Watches says whether the coordinator wants to be told of such records.
+// Watches says whether the coordinator wants such records.
 func (d *Coordinator) Watches(t trace.Type) bool {
 	switch t {
 	case trace.Elected:
@@ -156,7 +156,8 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 	return d.faults.watched[t]
 }
 
-// Observe is told of a record that it Watches; of messages, of WatchedKinds alone.
+// Observe receives a record that it Watches; of messages, only those of
+// WatchedKinds.
 func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	d.out = d.out[:0]
 	d.track(r)
@@ -208,7 +209,7 @@ func (d *Coordinator) told(now time.Duration) bool {
 	return d.scene.told() && d.ends == 0 && now >= d.last
 }
 
-// Done is told that the application of p has had all its entries, or never will.
+// Done says that the application of p has had all its entries, or never will.
 func (d *Coordinator) Done(p algo.ID) []Instruction {
 	d.out = d.out[:0]
 	d.caused = d.caused || slices.Contains(d.causes, trace.Done)
@@ -216,11 +217,11 @@ func (d *Coordinator) Done(p algo.ID) []Instruction {
 	return d.out
 }
 
-// Quiet is told that no algorithm message is in flight, no timer of the
-// algorithm pending and nobody in the critical section. Activity counts what
-// the algorithm has done so far; idle says that nothing else is planned either,
-// so that nothing can ever happen again. The executor calls it once for each
-// value of activity, and again after each alarm.
+// Quiet says that no algorithm message is in flight, no timer of the algorithm
+// pending and no process in the critical section. Activity counts what the
+// algorithm has done so far; idle says that nothing else is planned either, so
+// that nothing can ever happen again. The executor calls it once for each value
+// of activity, and again after each alarm.
 func (d *Coordinator) Quiet(now time.Duration, activity uint64, idle bool) []Instruction {
 	d.out = d.out[:0]
 	d.scene.quiet(d, now, activity, idle)
@@ -246,7 +247,7 @@ func (d *Coordinator) wait(now time.Duration, activity uint64, stuck bool) {
 	d.out = append(d.out, Instruction{At: d.patience, Do: fault.Alarm})
 }
 
-// Stuck says that the trial ended because nothing moved any more.
+// Stuck says that the trial ended because the system was quiescent.
 func (d *Coordinator) Stuck() bool { return d.stuck }
 
 // settled says that every live process names the same live leader, after what

@@ -23,8 +23,8 @@ type Watch interface {
 	create(s *Setup) detector
 }
 
-// A DetectorKind declares one failure detector: all that anybody has to know of it. A Watch that
-// is a checker says what does not go together, and one with beats never falls silent.
+// A DetectorKind declares one failure detector: all that its users need to know of it. A Watch
+// that is a checker says what does not go together, and one with beats never falls silent.
 type DetectorKind struct {
 	Name, Doc string
 	// Class is what an algorithm may rely on.
@@ -104,13 +104,22 @@ func (d *Detector) UnmarshalJSON(b []byte) (err error) {
 // Params are its parameters.
 func (d *Detector) Params() []param.Param { return d.watch().Params() }
 
-// Tuned is the parameter that "bench tune" may set; nil if there is none.
+// Tuned is the parameter by which it bears a silence, which "bench tune" sets; nil if there is none.
 func (d *Detector) Tuned() *param.Param {
 	params := d.Params()
 	if i := slices.IndexFunc(params, func(p param.Param) bool { return p.Tunes != param.Fixed }); i >= 0 {
 		return &params[i]
 	}
 	return nil
+}
+
+// Beat is the parameter that says how often it sends a heartbeat; nil: it sends none.
+func (d *Detector) Beat() *param.Param {
+	b, params := d.beats(), d.Params()
+	if b == nil {
+		return nil
+	}
+	return &params[slices.IndexFunc(params, func(p param.Param) bool { return p.At == &b.Interval })]
 }
 
 // Check reports what does not go together, for a problem.

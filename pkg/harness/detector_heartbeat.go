@@ -25,14 +25,15 @@ func HeartbeatDetector(interval, timeout time.Duration) Detector {
 }
 
 func (d *heartbeatDetector) Params() []param.Param {
-	return d.params(param.Param{Name: "timeout", Title: "detector's time-out", At: &d.Timeout,
+	return d.params(param.Param{Name: "timeout", Example: "150ms", Title: "detector's " +
+		"time-out", At: &d.Timeout,
 		Default: "100ms", Min: 100 * time.Microsecond, Max: time.Hour, Tunes: param.Patience,
 		Doc: "the silence after which a process is suspected"})
 }
 
 func (d *heartbeatDetector) check(problem algo.Problem, wrong Wrong) {
 	if d.Timeout <= d.Interval {
-		wrong("detector.timeout", "%v is not above the interval %v: everybody would be suspected",
+		wrong("detector.timeout", "%v is not above the interval %v: every process would be suspected",
 			d.Timeout, d.Interval)
 	}
 	d.beats.check(problem, wrong)

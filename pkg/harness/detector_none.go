@@ -11,7 +11,7 @@ import (
 func NoDetector() Detector { return Detector{noDetector{}} }
 
 func init() {
-	RegisterDetector(DetectorKind{Name: "none", Doc: "nobody notices a crash", Class: algo.NoDetector,
+	RegisterDetector(DetectorKind{Name: "none", Doc: "no process notices a crash", Class: algo.NoDetector,
 		Watch: noDetector{}})
 }
 

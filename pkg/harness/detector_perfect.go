@@ -20,7 +20,7 @@ type perfectDetector struct{ Delay time.Duration }
 func PerfectDetector(delay time.Duration) Detector { return Detector{&perfectDetector{delay}} }
 
 func (d *perfectDetector) Params() []param.Param {
-	return []param.Param{{Name: "delay", Title: "detector's delay", At: &d.Delay,
+	return []param.Param{{Name: "delay", Example: "50ms", Title: "detector's delay", At: &d.Delay,
 		Default: "10ms", Max: time.Hour, Doc: "from the crash to the suspicion"}}
 }
 

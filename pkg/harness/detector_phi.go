@@ -27,12 +27,13 @@ type phi struct {
 
 func (d *phi) Params() []param.Param {
 	return d.params(
-		param.Param{Name: "threshold", Title: "detector's threshold", At: &d.Threshold, Default: "8",
+		param.Param{Name: "threshold", Example: "10", Title: "detector's " +
+			"threshold", At: &d.Threshold, Default: "8",
 			Min: 0.1, Max: 100.0, Tunes: param.Patience,
 			Doc: "a heartbeat later than 1 in 10^threshold ever is makes suspicious"},
-		param.Param{Name: "window", At: &d.Window, Default: "100", Min: 2, Max: 100_000,
+		param.Param{Name: "window", Example: "50", At: &d.Window, Default: "100", Min: 2, Max: 100_000,
 			Doc: "how many intervals between heartbeats it remembers"},
-		param.Param{Name: "deviation", At: &d.Deviation, Note: "a quarter of the interval",
+		param.Param{Name: "deviation", Example: "2ms", At: &d.Deviation, Note: "a quarter of the interval",
 			Default: func() any { return d.Interval / 4 }, Min: time.Microsecond, Max: time.Hour,
 			Doc: "the least standard deviation of the intervals that it reckons with"})
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/param"
 )
 
-// TestDetectors: each is declared in full, and docs/methodology.md says what it does.
+// TestDetectors: each is declared in full, and docs/explanation/faults.md says what it does.
 func TestDetectors(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/methodology.md")
+	page, err := os.ReadFile("../../docs/explanation/faults.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,14 +24,14 @@ func TestDetectors(t *testing.T) {
 			t.Errorf("%s: %+v, want all that is declared of a detector", k.Name, k)
 		}
 		if !strings.Contains(string(page), "\n- `"+k.Name+"`: ") {
-			t.Errorf("docs/methodology.md, Failure detectors: nothing of `%s`", k.Name)
+			t.Errorf("docs/explanation/faults.md, Failure detectors: nothing of `%s`", k.Name)
 		}
 		for _, key := range k.Params() {
 			if _, follows := key.Default.(func() any); key.Doc == "" || (key.Preset() == "") != follows {
 				t.Errorf("%s: key %s: %q by default %q", k.Name, key.Name, key.Doc, key.Preset())
 			}
 			if !strings.Contains(string(page), "`"+key.Name) {
-				t.Errorf("docs/methodology.md, Failure detectors: nothing of `%s`", key.Name)
+				t.Errorf("docs/explanation/faults.md, Failure detectors: nothing of `%s`", key.Name)
 			}
 		}
 	}

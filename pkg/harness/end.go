@@ -9,13 +9,13 @@ type End struct {
 	Err     error         `json:"-"`                 // what a Broken trial broke
 	Pending int64         `json:"pending,omitempty"` // algorithm messages still on their way
 	Events  uint64        `json:"events,omitempty"`  // executed: simulation only
-	// Skipped is how many faults did not happen: nobody was there to whom they
-	// could, or the trial was over before.
+	// Skipped is how many faults did not happen: there was no process to which
+	// they could, or the trial was over before.
 	Skipped int `json:"skipped,omitempty"`
 	// Toll is what became of the faults that happen to a leader.
 	Toll Toll `json:"toll,omitzero"`
 	// Invalid says how the harness skewed the trial, a reason each. Such a trial
-	// is neither slow nor wrong: it says nothing.
+	// says nothing about the algorithm.
 	Invalid []string `json:"invalid,omitempty"`
 }
 

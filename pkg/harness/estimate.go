@@ -16,7 +16,7 @@ const (
 	trialFrame = 10 * time.Millisecond // joining, draining, judging, recording
 	hops       = 6                     // message delays and time-outs until an operation is over
 
-	// Processor time of a simulated trial: fitted to fifty runs, see docs/performance.md.
+	// Processor time of a simulated trial: fitted to fifty runs, see docs/evidence/performance.md.
 	virtualTrial     = 670 * time.Microsecond // to hand it out, judge and record it
 	virtualOperation = 4 * time.Microsecond
 	virtualMessage   = 440 * time.Nanosecond // sent and handled
@@ -54,6 +54,19 @@ func (p *Plan) Cost(virtual bool) (least, most time.Duration) {
 	frame := virtualTrial + time.Duration(n*float64(virtualOperation)) + time.Duration(beats)
 	each := float64(p.message())
 	return frame + time.Duration(n*lo*each), frame + time.Duration(n*hi*each)
+}
+
+// Records is how many records a trial leaves, about, where elections cost what claims say of the worst load:
+// usually, and where it does not end before its time limit. Each message is sent and delivered.
+func (p *Plan) Records() (usual, most float64) {
+	const ofMessage, ofOperation, ofProcess = 2.2, 4, 2
+	_, each := p.messages()
+	of := func(during time.Duration) float64 {
+		n := float64(p.Operations() + p.strikes(during))
+		messages := float64(n*each) + p.Detector.Messages(p.Nodes, during)
+		return float64(ofMessage*messages) + float64(ofOperation*n) + float64(ofProcess*float64(p.Nodes))
+	}
+	return of(min(p.Lasts(), p.TimeLimit)), of(p.TimeLimit)
 }
 
 // message is what sending and handling a message takes in simulation, about.

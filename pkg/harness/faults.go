@@ -83,8 +83,8 @@ func (p *Plan) LongestPause() (longest time.Duration) {
 	return longest
 }
 
-// Omissions are the rules of the plan's events by which messages are lost. Whoever
-// executes them counts the messages that fit each, of all processes together.
+// Omissions are the rules of the plan's events by which messages are lost. The
+// executor counts the messages that fit each, of all processes together.
 func (s *Setup) Omissions() (out []fault.Omission) {
 	for e := range s.Timeline() {
 		if isRule(e) {

@@ -15,23 +15,25 @@ import (
 // beats are their parameters.
 type beats struct {
 	Interval time.Duration // between two heartbeats
-	// LeaderOnly: only a process that holds itself leader sends, and only the named leader is
-	// watched. Otherwise all watch all.
+	// LeaderOnly: only a process that considers itself leader sends, and only the named
+	// leader is watched. Otherwise all watch all.
 	LeaderOnly bool
 }
 
 // params declares them around those of the kind.
 func (b *beats) params(own ...param.Param) []param.Param {
-	interval := param.Param{Name: "interval", Title: "heartbeat interval", At: &b.Interval, Default: "20ms",
+	interval := param.Param{Name: "interval", Example: "10ms", Title: "heartbeat " +
+		"interval", At: &b.Interval, Default: "20ms",
 		Min: 100 * time.Microsecond, Max: time.Hour, Doc: "between two heartbeats"}
-	scope := param.Param{Name: "scope", At: &b.LeaderOnly, Default: "all", Choices: []string{"all", "leader"},
-		Doc: "all watch all, or the named leader alone sends and is watched"}
+	scope := param.Param{Name: "scope", Example: "leader", At: &b.LeaderOnly, Default: "all",
+		Choices: []string{"all", "leader"},
+		Doc:     "all watch all, or the named leader alone sends and is watched"}
 	return append(append([]param.Param{interval}, own...), scope)
 }
 
 func (b *beats) check(problem algo.Problem, wrong Wrong) {
 	if b.LeaderOnly && problem != algo.Election {
-		wrong("detector.scope", "leader, but nobody leads in problem %s; write all", problem)
+		wrong("detector.scope", "leader, but problem %s has no leader; write all", problem)
 	}
 }
 

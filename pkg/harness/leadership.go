@@ -8,11 +8,11 @@ import (
 )
 
 // A Leadership is the process that leads, by each definition of algo.Service, as far as the records of a
-// trial say so. The coordinator asks it whom a fault by role happens to, and the judge when a
+// trial say so. The coordinator asks it which process a fault by role happens to, and the judge when a
 // leader was missing. Processes are in slices by ID - 1.
 type Leadership struct {
-	Belief  []algo.ID // whom each process names
-	Leaders []algo.ID // those that are up, not paused, and hold themselves leader
+	Belief  []algo.ID // the leader that each process names
+	Leaders []algo.ID // those that are up, not paused, and consider themselves leader
 	// Alive are up, Standing are not paused either.
 	Alive, Standing int
 

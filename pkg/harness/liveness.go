@@ -34,9 +34,18 @@ func (p *Plan) noticed(s *algo.Spec, l algo.Liveness) time.Duration {
 }
 
 // Recovers is how long an outage lasts at most as a rule, whatever is promised. One that has
-// lasted longer when the trial ends is said never to have ended.
+// lasted longer when the trial ends counts as endless.
 func (p *Plan) Recovers(s *algo.Spec) time.Duration {
 	return p.noticed(s, algo.Liveness{Timeouts: patience})
+}
+
+// Endless is Recovers for the algorithm of p; 0: it elects no process.
+func (p *Plan) Endless() time.Duration {
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil || alg.Problem != algo.Election {
+		return 0
+	}
+	return p.Recovers(&alg.Spec)
 }
 
 // patience is how many of the longest time-outs an election is over in as a rule.

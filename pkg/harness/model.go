@@ -51,9 +51,9 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 		unlike(most, survives.CrashesOf(p.Nodes, a.Spec.Defaults(net))))
 	anchor := survives.AnchorOf(p.Params)
 	say(anchor == algo.None || !p.lost(anchor), "does not survive that process %d, which the others "+
-		"cannot do without, crashes for ever", anchor)
-	say(anchor == algo.None || anchor != p.Leader, "process %d, which the others cannot do without, does "+
-		"not lead, and the scenario has it lead", anchor)
+		"need, crashes forever", anchor)
+	say(anchor == algo.None || anchor != p.Leader, "process %d, which the others need, does not lead, "+
+		"but the scenario makes it lead", anchor)
 	hazard(*h.of(fault.Recovery), survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous

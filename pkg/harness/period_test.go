@@ -6,6 +6,21 @@ import (
 	"time"
 )
 
+// TestEndless: an outage is over within ten of the longest time-outs, each of at least four times the latency of
+// 1 ms here.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	crash := Scenario{Plot: &LeaderCrash{}}
+	for beat, want := range map[time.Duration]time.Duration{ms: 40 * ms, 4 * ms: 40 * ms, 70 * ms: 700 * ms} {
+		s := mustSetup(t, "election/test-restless", 3, crash, func(p *Plan) {
+			p.Leader, p.Params = 3, map[string]any{"beat": beat}
+		})
+		if got := s.Endless(); got != want || s.Places() != 0 {
+			t.Errorf("time-outs of %v: %v and %d places, want %v and none", beat, got, s.Places(), want)
+		}
+	}
+}
+
 // TestPeriod: the longest of what a leader repeats decides how long it settles, and the span
 // behind that is a whole number of periods, the least that is as long.
 func TestPeriod(t *testing.T) {

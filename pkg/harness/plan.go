@@ -1,7 +1,7 @@
 // Package harness is what surrounds the processes of an algorithm, the same in
-// both worlds: the plan of a trial, the application that requests the critical
-// section, the failure detector, the coordinator that leads a scenario, and the
-// rules by which their events become effects.
+// simulation and on real processes: the plan of a trial, the application that
+// requests the critical section, the failure detector, the coordinator that
+// leads a scenario, and the rules by which their events become effects.
 //
 // It has no clock, no network and no goroutine: the simulator and the host of
 // real nodes supply those through Runtime.
@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -74,6 +75,19 @@ type Setup struct {
 	Handling *Handling
 }
 
+// Places is how many processes of one session may be in the critical section at once; 0: any number, or
+// there is none.
+func (p *Plan) Places() int {
+	alg, err := algo.Lookup(p.Algorithm)
+	if err != nil || alg.Problem != algo.MutualExclusion {
+		return 0
+	}
+	if n := alg.Spec.Room(p.Params).Places; n < math.MaxInt32 {
+		return n
+	}
+	return 0
+}
+
 // Setup looks the plan's algorithm up and builds its graph. The plan was
 // validated when it was made: an error means that it comes from elsewhere.
 func (p *Plan) Setup() (*Setup, error) {
@@ -102,8 +116,11 @@ func (p *Plan) Setup() (*Setup, error) {
 func (p *Plan) Known() algo.Network { return Known(p.Nodes, &p.Network, p.Scenario.Hold()) }
 
 // Known is what the defaults of parameters may look at. An election has no hold.
-func Known(nodes int, network interface{ Bound() (time.Duration, bool) }, hold *link.Latency) algo.Network {
-	net := algo.Network{Nodes: nodes}
+func Known(nodes int, network interface {
+	Bound() (time.Duration, bool)
+	Slowest() time.Duration
+}, hold *link.Latency) algo.Network {
+	net := algo.Network{Nodes: nodes, Mean: network.Slowest()}
 	net.Latency, net.Bounded = network.Bound()
 	if hold != nil && hold.Law != nil {
 		net.Hold, _ = hold.Bound()

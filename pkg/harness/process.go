@@ -104,7 +104,7 @@ type Process struct {
 	Inside bool
 	// Fed is how many events the algorithm has handled.
 	Fed uint64
-	// Leader is whom the process names.
+	// Leader is the process that this one names.
 	Leader algo.ID
 
 	depth   uint32
@@ -219,9 +219,9 @@ func (m *Process) Elect(now time.Duration) {
 	m.feed(now, algo.Event{Type: algo.Elect})
 }
 
-// Suspect tells the process that p is gone; None: the leader of the start. An elector that does not listen to
-// a detector itself becomes an initiator if p is the leader that it named, or
-// in any case if certain, which a script's suspicion is. So does one that is Told.
+// Suspect tells the process that p is gone; None: the leader of the start. An elector that does not listen
+// to a detector itself becomes an initiator if p is the leader that it named, or in any case if certain,
+// which a script's suspicion is. So does one whose Spec sets Told.
 func (m *Process) Suspect(now time.Duration, p algo.ID, certain bool) {
 	if p == algo.None {
 		p = m.setup.Leader

@@ -21,9 +21,9 @@ const (
 	Application              // by process
 )
 
-// A Queue holds events in the order of their instants, and those of one instant
-// in the order that both worlds keep: by class, then by process, then as they
-// were put in. It is a 4-ary heap, whose entries it moves: E should be small, a pointer if need be.
+// A Queue holds events in the order of their instants, and those of one instant in the order that
+// simulation and real processes share: by class, then by process, then as they were put in. It is a
+// 4-ary heap, whose entries it moves: E should be small, a pointer if need be.
 type Queue[E any] struct {
 	entries []entry[E]
 	pushed  uint64

@@ -10,7 +10,7 @@ import (
 
 // A reign is what the coordinator knows of the leader, by the definition that the algorithm's
 // Spec names. Events that happen to a leader ask it at their instant, those of a scenario and
-// all others alike: one that comes due while nobody leads waits until a process does.
+// all others alike: one that comes due while no process leads waits until one does.
 type reign struct {
 	*Leadership
 	links  Links

@@ -17,8 +17,8 @@ import (
 // a sentence each; nothing is left out of the first mostTold. Fed is how many events
 // it went through.
 //
-// A difference is a defect: of one of the two worlds, of the records, or of a plugin
-// that depends on something else than what it is given.
+// A difference is a defect: of the simulation or the node, of the records, or of a
+// plugin that depends on something other than its inputs.
 func Retrace(s *Setup, records trace.List) (fed int, differences []string) {
 	return retrace(s, records, nil, new(algo.Buffer))
 }
@@ -30,7 +30,8 @@ type Detail struct {
 	Changes []Change
 }
 
-// A Change is of a variable. Of a process that comes up, all are told, without Before.
+// A Change is of a variable. Of a process that comes up, all are listed, without
+// Before.
 type Change struct{ Name, Before, After string }
 
 // A Retracing is what Details found.
@@ -334,7 +335,7 @@ func (r *retracing) deliver(rec *trace.Record) {
 	id := algo.ID(rec.Process)
 	payload, ok := r.sent[letter{rec.Peer, rec.Process, rec.Incarnation, rec.Plane, rec.Seq}]
 	if !ok {
-		r.differ(rec.At, id, "message %d of p%d reaches it, which nobody sent", rec.Seq, rec.Peer)
+		r.differ(rec.At, id, "message %d of p%d reaches it, which no process sent", rec.Seq, rec.Peer)
 		return
 	}
 	msg, _, err := r.setup.Alg.Codec.Decode(payload)

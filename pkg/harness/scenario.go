@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -95,7 +96,8 @@ func (Calm) entries() entries                                    { return entrie
 func (Calm) load() *load                                         { return nil }
 func (Calm) scene() scene                                        { return plain{} }
 
-// A ScenarioKind declares one kind of scenario: all that anybody has to know of it.
+// A ScenarioKind declares one kind of scenario: all that its users need to know of
+// it.
 type ScenarioKind struct {
 	Name, Doc string
 	Problem   algo.Problem // "": both
@@ -156,10 +158,21 @@ func ScenarioNames() []string { return scenarios.Names() }
 // ScenarioOf is the scenario of a name; nil if there is none.
 func ScenarioOf(name string) *ScenarioKind { return scenarios.Named(name) }
 
-// ScenarioKeys is every parameter of a scenario, each once and in the order of the documentation.
-func ScenarioKeys() []param.Param {
-	keys, _ := scenarios.Keys()
-	return keys
+// ScenarioKeys is every parameter of a scenario, each once and in the order of the documentation, with the
+// names of the scenarios that have it.
+func ScenarioKeys() (keys []param.Param, of [][]string) { return scenarios.Keys() }
+
+// With are the keys of the block that a short run needs besides one, as a file says them.
+func (k *ScenarioKind) With(key string) string {
+	block, _, _ := strings.Cut(strings.TrimPrefix(k.Example, "scenario: {"), "}, ")
+	var kept []string
+	for part := range strings.SplitSeq(strings.TrimSuffix(block, "}"), ", ") {
+		if name, _, _ := strings.Cut(part, ":"); name == key {
+			continue
+		}
+		kept = append(kept, part)
+	}
+	return strings.Join(kept, ", ")
 }
 
 // Keys are the keys of the scenario block that mean something.
@@ -248,35 +261,38 @@ type entries struct {
 // params declares them.
 func (e entries) params() []param.Param {
 	return []param.Param{
-		{Name: "hold", Title: "time in the critical section", Default: "1ms",
+		{Name: "hold", Example: "2ms", Title: "time in the critical section", Default: "1ms",
 			Doc: "time in the critical section", At: e.hold},
-		{Name: "sessions", Note: "2", Min: 1, Max: algo.MostSessions,
+		{Name: "sessions", Example: "3", Note: "2", Min: 1, Max: algo.MostSessions,
 			Doc: "how many sessions requests name, where an algorithm admits those of one together",
 			At:  e.sessions},
-		{Name: "session_choice", Note: ByID, Choices: []string{ByID, Random},
+		{Name: "session_choice", Example: "random", Note: ByID, Choices: []string{ByID, Random},
 			Doc: "which session: that of its process, dealt out by ID, or a random one", At: e.choice},
 	}
 }
 
 // Parameters that several scenarios have.
 func initiators(at *int) param.Param {
-	return param.Param{Name: "initiators", Unit: "processes", Default: "all", Min: 1, Max: 100_000,
+	return param.Param{Name: "initiators", Example: "2", Unit: "processes", Default: "all", Min: 1,
+		Max:     100_000,
 		Choices: []string{"all"}, Doc: "how many processes begin at once: a number, or all", At: at}
 }
 
 func settle(at *time.Duration) param.Param {
-	return param.Param{Name: "settle", Min: time.Duration(0), Max: time.Hour, At: at,
+	return param.Param{Name: "settle", Example: "200ms", Min: time.Duration(0), Max: time.Hour, At: at,
 		Note: "twice the longest period of algorithm and detector, 50ms at least",
 		Doc:  "at least so long before something happens to the leader, at most about twice; 0s: the default"}
 }
 
 func duration(at *time.Duration, preset string) param.Param {
-	return param.Param{Name: "duration", Default: preset, Note: "no bound", Min: time.Millisecond, Max: day,
+	return param.Param{Name: "duration", Example: "3s", Default: preset, Note: "no " +
+		"bound", Min: time.Millisecond, Max: day,
 		Doc: "of the partition, of the churn, of the ramp; no new request after it", At: at}
 }
 
 func requests(at *int, lasts *time.Duration) param.Param {
-	return param.Param{Name: "requests", Note: "100, unless there is a duration", Min: 1, Max: int(1e9),
+	return param.Param{Name: "requests", Example: "200", Note: "100, unless there is a " +
+		"duration", Min: 1, Max: int(1e9),
 		Doc: "entries in all", At: at, Default: func() any {
 			if *lasts > 0 {
 				return nil
@@ -286,12 +302,13 @@ func requests(at *int, lasts *time.Duration) param.Param {
 }
 
 func warmup(at *int) param.Param {
-	return param.Param{Name: "warmup", Default: "0", Min: 0, Max: int(1e9), At: at,
+	return param.Param{Name: "warmup", Example: "2", Default: "0", Min: 0, Max: int(1e9), At: at,
 		Doc: "entries that are not measured"}
 }
 
 func rate(name, title, doc string, at *float64) param.Param {
-	return param.Param{Name: name, Title: title, Note: "none: to be given", Min: 1e-6, Max: 1e6, At: at,
+	return param.Param{Name: name, Title: title, Note: "none: to be given", Example: "50", Unit: "1/s",
+		Min: 1e-6, Max: 1e6, At: at,
 		Doc: doc}
 }
 
@@ -400,7 +417,7 @@ func (led) Place(p *Plan) { p.Leader = algo.ID(p.Nodes) }
 func checkLed(p *Plan, wrong Wrong, what string, times int) {
 	settle, lasts := p.Scenario.Settle(), p.Scenario.Does().Lasts()
 	if what != "" && p.Nodes < 2 {
-		wrong("nodes", "%d, and %s; want at least 2", p.Nodes, what)
+		wrong("nodes", "%d, and %s; expected at least 2", p.Nodes, what)
 	}
 	checkSettle(p, wrong)
 	latest := p.latest()

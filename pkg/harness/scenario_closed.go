@@ -35,7 +35,7 @@ type Closed struct {
 func (c *Closed) Params() []param.Param {
 	return append(append([]param.Param{
 		duration(&c.Duration, ""), requests(&c.Requests, &c.Duration),
-		{Name: "think", Title: "time between entries", Default: "10ms",
+		{Name: "think", Example: "20ms", Title: "time between entries", Default: "10ms",
 			Doc: "from release to the next request", At: &c.Think},
 	}, c.entries().params()...), warmup(&c.Warmup))
 }

@@ -8,14 +8,14 @@ import (
 func init() {
 	RegisterScenario(ScenarioKind{
 		Name:    "cold-start",
-		Doc:     "k initiators start an election at the same instant; nobody leads before",
+		Doc:     "k initiators start an election at the same instant; no process leads before",
 		Example: "scenario: {kind: cold-start, initiators: 1}",
 		Problem: algo.Election, Plot: &ColdStart{},
 		Usual: func(survived bool) bool { return !survived },
 	})
 }
 
-// ColdStart is the scenario in which nobody leads at the start.
+// ColdStart is the scenario in which no process leads at the start.
 type ColdStart struct {
 	Calm
 	Initiators int // 0: all

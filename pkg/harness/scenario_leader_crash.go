@@ -30,7 +30,8 @@ type LeaderCrash struct {
 
 // Params declares the fields.
 func (c *LeaderCrash) Params() []param.Param {
-	return []param.Param{settle(&c.Settle), {Name: "elections", Default: "1", Min: 1, Max: 100_000,
+	return []param.Param{settle(&c.Settle), {Name: "elections", Example: "3", Default: "1", Min: 1,
+		Max: 100_000,
 		Doc: "leader-crash: how often the leader crashes, each time from a settled state", At: &c.Elections}}
 }
 

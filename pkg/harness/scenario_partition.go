@@ -32,7 +32,7 @@ type Partition struct {
 // Params declares the fields.
 func (c *Partition) Params() []param.Param {
 	return []param.Param{settle(&c.Settle),
-		{Name: "shape", Default: "halves", Choices: fault.Shapes.Names(),
+		{Name: "shape", Example: "minority", Default: "halves", Choices: fault.Shapes.Names(),
 			Doc: "partition: how the network falls apart", At: &c.Shape},
 		duration(&c.Duration, "2s")}
 }

@@ -31,11 +31,13 @@ type Ramp struct {
 
 // Params declares the fields.
 func (r *Ramp) Params() []param.Param {
+	last := rate("to", "requests per second at last", "requests per second of the last step", &r.To)
+	last.Example = "100"
 	return append(append([]param.Param{duration(&r.Duration, "5s")}, r.entries().params()...),
 		rate("from", "requests per second at first",
 			"requests per second of the first step, of all processes together", &r.From),
-		rate("to", "requests per second at last", "of the last step", &r.To),
-		param.Param{Name: "steps", Default: "20", Min: 2, Max: 10_000, Doc: "of a ramp, equally long",
+		last, param.Param{Name: "steps", Example: "10", Default: "20", Min: 2, Max: 10_000, Doc: "of a " +
+			"ramp, equally long",
 			At: &r.Steps})
 }
 

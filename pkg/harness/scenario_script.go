@@ -34,15 +34,19 @@ type Script struct {
 // Params declares the fields.
 func (c *Script) Params() []param.Param {
 	return append(c.entries().params(), []param.Param{
-		{Name: "leader", Note: "none", Doc: "settled at the start", At: &c.Leader},
-		{Name: "holder", Note: "the least process", Doc: "of the token at the start", At: &c.Holder},
-		{Name: "crashed", Note: "nobody", Doc: "down at the start", At: &c.Crashed},
-		{Name: "until", Title: "end of a trial", Note: "when all is quiet", Min: time.Microsecond, Max: day,
+		{Name: "leader", Example: "5", Note: "none", Doc: "settled at the start", At: &c.Leader},
+		{Name: "holder", With: "kind: script, events: [{at: 0s, do: request, node: " +
+			"1}]", Example: "2", Note: "the least process", Doc: "of the token at the start", At: &c.Holder},
+		{Name: "crashed", Example: "[1, 2]", Note: "nobody", Doc: "down at the start", At: &c.Crashed},
+		{Name: "until", Example: "500ms", Title: "end of a trial", Note: "when all is " +
+			"quiet", Min: time.Microsecond, Max: day,
 			Doc: "the end, for algorithms that never fall quiet", At: &c.Until},
-		{Name: "ties", Default: "ascending", Choices: []string{"ascending", "descending"},
+		{Name: "ties", Example: "descending", Default: "ascending", Choices: []string{"ascending",
+			"descending"},
 			Doc: "simulation: which comes first of the senders whose messages are due at one instant",
 			At:  &c.Descending},
-		{Name: "events", Default: "[]", Doc: "what happens when", At: &c.Events},
+		{Name: "events", With: "kind: script", Example: "[{at: 0s, do: elect, node: " +
+			"1}]", Default: "[]", Doc: "what happens when", At: &c.Events},
 	}...)
 }
 

@@ -33,7 +33,7 @@ type Sequential struct {
 // Params declares the fields.
 func (q *Sequential) Params() []param.Param {
 	return append(append([]param.Param{requests(&q.Requests, new(time.Duration))}, q.entries().params()...),
-		warmup(&q.Warmup), param.Param{Name: "requesters", Default: "uniform",
+		warmup(&q.Warmup), param.Param{Name: "requesters", Example: "in-turn", Default: "uniform",
 			Choices: []string{"uniform", "in-turn"}, Doc: "which process requests next", At: &q.Requesters})
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// TestScenarios: each is declared in full, docs/methodology.md has its row, and an unknown one is
+// TestScenarios: each is declared in full, docs/explanation/model.md has its row, and an unknown one is
 // refused.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/methodology.md")
+	page, err := os.ReadFile("../../docs/explanation/model.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestScenarios(t *testing.T) {
 		problem := map[bool]string{true: "both", false: string(k.Problem)}[k.Problem == ""]
 		row := fmt.Sprintf("| `%s` | %s | %s | `%s` |\n", k.Name, problem, k.Doc, k.Example)
 		if !strings.Contains(string(page), row) {
-			t.Errorf("docs/methodology.md, Scenarios: want the row\n%s", row)
+			t.Errorf("docs/explanation/model.md, Scenarios: want the row\n%s", row)
 		}
 		if k.Name == "" || k.Doc == "" || ScenarioOf(k.Name) != k {
 			t.Errorf("%s: %+v, want all that is declared of a scenario", k.Name, k)

@@ -38,7 +38,8 @@ func variables(v reflect.Value) (out []Variable) {
 	return out
 }
 
-// text is v as fmt.Sprint prints it, but with durations in units, wherever they are.
+// text is v as fmt.Sprint prints it, but with durations in units, and with the names of whole numbers whose
+// type has a method String, wherever they are.
 func text(v reflect.Value) string {
 	var elements []string
 	switch v.Kind() {
@@ -56,7 +57,27 @@ func text(v reflect.Value) string {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		return time.Duration(v.Int()).String()
 	}
+	if name, named := nameOf(v); named {
+		return name
+	}
 	return fmt.Sprint(v)
+}
+
+// nameOf is what the type of a whole number calls it. A field that is not exported cannot be asked itself.
+func nameOf(v reflect.Value) (name string, named bool) {
+	if !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()) {
+		return "", false
+	}
+	like := reflect.New(v.Type()).Elem()
+	switch {
+	case v.CanInt():
+		like.SetInt(v.Int())
+	case v.CanUint():
+		like.SetUint(v.Uint())
+	default:
+		return "", false
+	}
+	return like.Interface().(fmt.Stringer).String(), true
 }
 
 // Changes are the variables that differ from before; all of them if there is no before.

@@ -78,8 +78,8 @@ func (s *Setup) kind(name string) uint8 {
 	return uint8(max(slices.Index(s.Alg.Codec.Kinds(), name), 0))
 }
 
-// WatchedKinds says of which kinds of messages the coordinator wants to be told, of
-// the types that it Watches.
+// WatchedKinds says which kinds of messages the coordinator wants, of the types
+// that it Watches.
 func (d *Coordinator) WatchedKinds() (kinds []uint8) {
 	for k, watched := range d.faults.kinds {
 		if watched {

@@ -3,7 +3,7 @@ package harness
 import "time"
 
 // A Usage is what the nodes of a trial have used from the common start, or their return,
-// until they were told to stop, or were killed. Zero: it is not known.
+// until they were stopped or killed. Zero: it is not known.
 type Usage struct {
 	// Handling is the processor time that the algorithm took to handle events, at all of them.
 	// It is known of nodes that share a process, too.
@@ -13,7 +13,7 @@ type Usage struct {
 	BusiestCPU      time.Duration `json:"busiest_cpu"`
 	Switches        uint64        `json:"switches"` // context switches of all
 	BusiestSwitches uint64        `json:"busiest_switches"`
-	Involuntary     uint64        `json:"involuntary"` // those that nobody waited for
+	Involuntary     uint64        `json:"involuntary"` // the processor was taken away
 }
 
 // A Handling is processor time in the handlers of a simulated algorithm: a few are measured.

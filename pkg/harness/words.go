@@ -33,7 +33,7 @@ func Words(r *trace.Record, kinds []string, holds string) string {
 	case trace.Elected:
 		return naming(p, q, r)
 	case trace.Do:
-		return strings.TrimSuffix(p+" is told: "+r.Text, ": ")
+		return strings.TrimSuffix(p+" is instructed: "+r.Text, ": ")
 	case trace.Timeout:
 		return p + " times out: " + r.Text
 	case trace.Log:
@@ -64,7 +64,7 @@ var verbs = map[trace.Type]string{
 	trace.Request:  "requests the critical section",
 	trace.Granted:  "enters the critical section",
 	trace.Released: "leaves the critical section",
-	trace.Elect:    "is made an initiator",
+	trace.Elect:    "starts an election",
 	trace.Done:     "has had all its entries",
 	trace.Handled:  "has handled this until now",
 }

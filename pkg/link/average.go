@@ -39,6 +39,44 @@ func (n *Network) Means() func(from, to uint32) time.Duration {
 	}
 }
 
+// Slowest is the average latency of the link on which it is the largest. In a trial in which it varies it is
+// that of a slow one, as Bound's. Where a link can be full, the wait for it is not known before, and
+// Slowest is what Bound returns.
+func (n *Network) Slowest() time.Duration {
+	if n.limited() {
+		d, _ := n.Bound()
+		return d
+	}
+	d := n.Latency.Slowest()
+	for i := range n.Links {
+		if l := n.Links[i].Latency; l != nil {
+			d = max(d, l.Slowest())
+		}
+	}
+	if v := n.Variation; v != nil {
+		d = vary(d, max(v.factor(slowTrial), 1))
+	}
+	return d
+}
+
+// Slowest is the average latency of the link on which it is the largest.
+func (l *Latency) Slowest() (most time.Duration) {
+	switch law := l.checked().(type) {
+	case *Recorded:
+		for i := range law.Pairs {
+			own := Latency{law.alone(i)}
+			most = max(most, own.Average())
+		}
+		if most > 0 {
+			return most
+		}
+	case placed:
+		far := Latency{farthest(law)}
+		return far.Average()
+	}
+	return l.Average()
+}
+
 // means is the same for what all links are.
 func (l *Latency) means() func(from, to uint32) time.Duration {
 	switch law := l.checked().(type) {

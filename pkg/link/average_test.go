@@ -65,3 +65,31 @@ func TestAverage_Draws(t *testing.T) {
 		}
 	})
 }
+
+// TestSlowest: the mean of the slowest link, whatever makes links differ.
+func TestSlowest(t *testing.T) {
+	t.Parallel()
+	trips := [][]time.Duration{{0, 4 * ms, 20 * ms}, {4 * ms, 0, 8 * ms}, {20 * ms, 8 * ms, 0}}
+	slow := Latency{Law: &Lognormal{Median: 5 * ms, Sigma: 0.5}}
+	for name, test := range map[string]struct {
+		n    Network
+		want time.Duration
+	}{
+		"all alike": {Network{Latency: Uniform(ms, 3*ms)}, 2 * ms},
+		"regions": {Network{Latency: Latency{Law: &Regions{Places: []string{"a", "b", "c"}, RoundTrips: trips}}},
+			10 * ms},
+		"a link of its own": {Network{Latency: Uniform(ms, 3*ms), Links: []Own{{Links: [][2]uint32{{1, 2}},
+			Latency: &slow}}}, slow.Average()},
+	} {
+		if got := test.n.Slowest(); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		if d, _ := test.n.Bound(); d < test.n.Slowest() {
+			t.Errorf("%s: the mean of the slowest link, %v, is above d, %v", name, test.n.Slowest(), d)
+		}
+	}
+	varied := Network{Latency: Uniform(ms, 3*ms), Variation: &Variation{Sigma: 0.5}}
+	if got := varied.Slowest(); got.Round(ms/10) != 8300*time.Microsecond { // 2 ms e^(0.5 * 3.09 - 0.5²/2)
+		t.Errorf("of a slow trial %v", got)
+	}
+}

@@ -22,15 +22,15 @@ func (b *Burst) Check() error {
 		value float64
 	}{{"p_enter", b.Enter}, {"p_leave", b.Leave}, {"good", b.Good}, {"bad", b.Bad}} {
 		if !(p.value >= 0 && p.value <= 1) {
-			return fmt.Errorf("burst: %s: %v, want a probability from 0 to 1", p.name, p.value)
+			return fmt.Errorf("burst: %s: %v, expected a probability from 0 to 1", p.name, p.value)
 		}
 	}
 	if b.Enter == 0 && b.Leave == 0 {
 		return fmt.Errorf("burst: p_enter and p_leave are 0: the state would never change: " +
-			"want one above 0, or a loss")
+			"expected one above 0, or a loss")
 	}
 	if b.Bad < b.Good {
-		return fmt.Errorf("burst: bad %v is below good %v: want them the other way round", b.Bad, b.Good)
+		return fmt.Errorf("burst: bad %v is below good %v: expected them the other way round", b.Bad, b.Good)
 	}
 	return nil
 }

@@ -84,8 +84,10 @@ type cities struct {
 }
 
 func (l *cities) Params() []param.Param {
-	return []param.Param{{Name: "places", At: &l.Places, Unit: "the name of a place"},
-		{Name: "sigma", At: &l.Sigma, Max: mostSigma}}
+	return []param.Param{{Name: "places", Example: "[Paris, Tokyo]", Doc: "the city of each process, in " +
+		"turn; by default all", At: &l.Places, Unit: "the name of a place"},
+		{Name: "sigma", Example: "0.1", Doc: "standard deviation of the logarithm of each " +
+			"delay", At: &l.Sigma, Max: mostSigma}}
 }
 
 func (l *cities) check() error {

@@ -160,7 +160,7 @@ func parseLinks(text string) (links [][2]uint32, err error) {
 		for k, p := range []string{from, to} {
 			id, err := strconv.ParseUint(p, 10, 32)
 			if err != nil {
-				return nil, fmt.Errorf("links %.80q: %.40q: want FROM>TO, as 1>2", text, word)
+				return nil, fmt.Errorf("links %.80q: %.40q: expected FROM>TO, as 1>2", text, word)
 			}
 			link[k] = uint32(id)
 		}

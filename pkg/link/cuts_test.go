@@ -228,8 +228,8 @@ func TestChange_SurvivesATrace(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"1 x": "groups", "-1": "groups", "1|4294967296": "groups", "1,2": "groups", "[1]": "groups",
-		"1>": "want FROM>TO", ">2": "want FROM>TO", "1>2 3": "want FROM>TO", "1>2>3": "want FROM>TO",
-		"1>4294967296": "want FROM>TO", "1>2|3>4": "want FROM>TO", "1 > 2": "want FROM>TO",
+		"1>": "expected FROM>TO", ">2": "expected FROM>TO", "1>2 3": "expected FROM>TO", "1>2>3": "expected FROM>TO",
+		"1>4294967296": "expected FROM>TO", "1>2|3>4": "expected FROM>TO", "1 > 2": "expected FROM>TO",
 	} {
 		c, err := ParseChange(text)
 		if wantError(t, err, want); !reflect.DeepEqual(c, Change{}) {

@@ -9,7 +9,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/param"
 )
 
-// A Distribution declares one kind of latency: all that anybody has to know of it.
+// A Distribution declares one kind of latency: all that its users need to know of
+// it.
 type Distribution struct {
 	Name, Doc string
 	// Formula is Q(p), the delay that a share p of all delays does not exceed, before

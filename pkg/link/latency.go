@@ -65,7 +65,7 @@ func (l *Latency) Check() error {
 func inBounds(values []time.Duration) error {
 	for _, d := range values {
 		if d < 0 || d > longest {
-			return fmt.Errorf("latency: %v, want a duration from 0 to %v", d, longest)
+			return fmt.Errorf("latency: %v, expected a duration from 0 to %v", d, longest)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func inBounds(values []time.Duration) error {
 // nothing is.
 func (l *Latency) CheckSpan() error {
 	if d, _ := distributions.Of(l.Law); d != nil && d.Links() {
-		return fmt.Errorf("latency: %s says how far apart processes are: want a distribution that "+
+		return fmt.Errorf("latency: %s says how far apart processes are: expected a distribution that "+
 			"depends on no link", d.Name)
 	}
 	return l.Check()

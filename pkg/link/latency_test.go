@@ -334,14 +334,14 @@ func TestLatencyCheck(t *testing.T) {
 	}{
 		"zero":                 {Constant(0), ""},
 		"longest":              {Constant(longest), ""},
-		"too long":             {Constant(longest + 1), "want a duration from 0 to 24h0m0s"},
-		"negative":             {Constant(-1), "-1ns, want a duration from 0"},
-		"negative min":         {Uniform(-ms, ms), "-1ms, want a duration from 0"},
-		"too long max":         {Uniform(0, math.MaxInt64), "want a duration from 0"},
-		"negative median":      {lognormal(-ms, 1), "-1ms, want a duration from 0"},
-		"negative spread":      {Latency{Law: &Normal{Sigma: -ms}}, "-1ms, want a duration"},
-		"negative value":       {quantiles(-ms, 0), "-1ms, want a duration from 0"},
-		"too long a value":     {quantiles(0, longest+1), "want a duration from 0"},
+		"too long":             {Constant(longest + 1), "expected a duration from 0 to 24h0m0s"},
+		"negative":             {Constant(-1), "-1ns, expected a duration from 0"},
+		"negative min":         {Uniform(-ms, ms), "-1ms, expected a duration from 0"},
+		"too long max":         {Uniform(0, math.MaxInt64), "expected a duration from 0"},
+		"negative median":      {lognormal(-ms, 1), "-1ms, expected a duration from 0"},
+		"negative spread":      {Latency{Law: &Normal{Sigma: -ms}}, "-1ms, expected a duration"},
+		"negative value":       {quantiles(-ms, 0), "-1ms, expected a duration from 0"},
+		"too long a value":     {quantiles(0, longest+1), "expected a duration from 0"},
 		"uniform, one value":   {Uniform(ms, ms), ""},
 		"uniform, nothing":     {Uniform(0, 0), ""},
 		"uniform, swapped":     {Uniform(2*ms, ms), "max 1ms is below min 2ms"},
@@ -349,7 +349,7 @@ func TestLatencyCheck(t *testing.T) {
 		"normal":               {Latency{Law: &Normal{Mean: ms, Sigma: ms}}, ""},
 		"normal, swapped":      {Latency{Law: &Normal{Min: 2, Max: 1}}, "max 1ns is below"},
 		"lognormal":            {lognormal(ms, 0), ""},
-		"lognormal, no median": {lognormal(0, 1), "want a median above 0"},
+		"lognormal, no median": {lognormal(0, 1), "expected a median above 0"},
 		"lognormal, sigma":     {lognormal(ms, -1), "a sigma from 0 to 10"},
 		"lognormal, wide":      {lognormal(ms, 10.1), "a sigma from 0 to 10"},
 		"lognormal, NaN":       {lognormal(ms, math.NaN()), "a sigma from 0 to 10"},
@@ -357,13 +357,13 @@ func TestLatencyCheck(t *testing.T) {
 		"exponential, fixed": {Latency{Law: &Exponential{Mean: ms, Min: 2 * ms}},
 			"mean 1ms below its fixed part min 2ms"},
 		"pareto":               {pareto(ms, 1000), ""},
-		"pareto, no min":       {pareto(0, 1), "want both above 0"},
-		"pareto, no alpha":     {pareto(ms, 0), "want both above 0"},
-		"pareto, NaN":          {pareto(ms, math.NaN()), "want both above 0"},
-		"pareto, infinite":     {pareto(ms, math.Inf(1)), "want both above 0"},
+		"pareto, no min":       {pareto(0, 1), "expected both above 0"},
+		"pareto, no alpha":     {pareto(ms, 0), "expected both above 0"},
+		"pareto, NaN":          {pareto(ms, math.NaN()), "expected both above 0"},
+		"pareto, infinite":     {pareto(ms, math.Inf(1)), "expected both above 0"},
 		"quantiles":            {quantiles(0, 0, ms), ""},
-		"quantiles, one":       {quantiles(ms), "want two or more, ascending"},
-		"quantiles, unordered": {quantiles(2*ms, ms), "want two or more, ascending"},
+		"quantiles, one":       {quantiles(ms), "expected two or more, ascending"},
+		"quantiles, unordered": {quantiles(2*ms, ms), "expected two or more, ascending"},
 		"none": {Latency{}, `unknown distribution "" (has: constant, ` +
 			"uniform, normal, lognormal, exponential, pareto, quantiles, regions, cities, recorded)"},
 	} {
@@ -431,11 +431,11 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestDistributions_AreDefined: docs/methodology.md defines every distribution as it is
+// TestDistributions_AreDefined: docs/explanation/model.md defines every distribution as it is
 // declared.
 func TestDistributions_AreDefined(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/methodology.md")
+	page, err := os.ReadFile("../../docs/explanation/model.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +451,7 @@ func TestDistributions_AreDefined(t *testing.T) {
 		}
 		row := fmt.Sprintf("| `%s` | %s | %s | %s |", d.Name, keys, d.Formula, d.Mean)
 		if !strings.Contains(string(page), row+"\n") {
-			t.Errorf("docs/methodology.md, Latency: want the row\n%s", row)
+			t.Errorf("docs/explanation/model.md, Latency: want the row\n%s", row)
 		}
 	}
 }

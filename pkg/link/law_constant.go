@@ -30,7 +30,7 @@ func (l *Latency) Fixed() bool {
 }
 
 func (c *constant) Params() []param.Param {
-	return []param.Param{{Name: "mean", At: &c.Mean, Required: true}}
+	return []param.Param{{Name: "mean", Example: "2ms", Doc: "the delay", At: &c.Mean, Required: true}}
 }
 
 func (c *constant) delay(uint64) time.Duration   { return c.Mean }

@@ -22,8 +22,11 @@ type Exponential struct{ Mean, Min, Max time.Duration }
 
 // Params declares the parameters.
 func (e *Exponential) Params() []param.Param {
-	return []param.Param{{Name: "mean", At: &e.Mean, Required: true},
-		{Name: "min", At: &e.Min}, {Name: "max", At: &e.Max}}
+	return []param.Param{{Name: "mean", Example: "5ms", Doc: "the mean, min " +
+		"included", At: &e.Mean, Required: true},
+		{Name: "min", Example: "1ms", Doc: "the smallest " +
+			"delay", At: &e.Min}, {Name: "max", Example: "50ms", Doc: "the delay at which the " +
+			"distribution is cut off", At: &e.Max}}
 }
 
 func (e *Exponential) check() error {

@@ -28,13 +28,16 @@ const mostSigma = 10
 
 // Params declares the parameters.
 func (n *Lognormal) Params() []param.Param {
-	return []param.Param{{Name: "median", At: &n.Median, Required: true},
-		{Name: "sigma", At: &n.Sigma, Max: mostSigma, Required: true}, {Name: "max", At: &n.Max}}
+	return []param.Param{{Name: "median", Example: "2ms", Doc: "the median " +
+		"delay", At: &n.Median, Required: true},
+		{Name: "sigma", Example: "0.5", Doc: "standard deviation of the " +
+			"logarithm", At: &n.Sigma, Max: mostSigma, Required: true}, {Name: "max", Example: "50ms",
+			Doc: "the delay at which the distribution is cut off", At: &n.Max}}
 }
 
 func (n *Lognormal) check() error {
 	if n.Median <= 0 || !(n.Sigma >= 0 && n.Sigma <= mostSigma) {
-		return fmt.Errorf("latency: lognormal with median %v, sigma %v: want a median above 0 "+
+		return fmt.Errorf("latency: lognormal with median %v, sigma %v: expected a median above 0 "+
 			"and a sigma from 0 to 10", n.Median, n.Sigma)
 	}
 	return nil

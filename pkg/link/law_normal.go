@@ -25,8 +25,12 @@ type Normal struct {
 
 // Params declares the parameters.
 func (n *Normal) Params() []param.Param {
-	return []param.Param{{Name: "mean", At: &n.Mean, Required: true},
-		{Name: "sigma", At: &n.Sigma, Required: true}, {Name: "min", At: &n.Min}, {Name: "max", At: &n.Max}}
+	return []param.Param{{Name: "mean", Example: "2ms", Doc: "the mean, before it is cut " +
+		"off", At: &n.Mean, Required: true},
+		{Name: "sigma", Example: "200us", Doc: "standard deviation, a " +
+			"duration", At: &n.Sigma, Required: true}, {Name: "min", Example: "1ms", Doc: "the smallest " +
+			"delay", At: &n.Min}, {Name: "max", Example: "50ms", Doc: "the delay at which the " +
+			"distribution is cut off", At: &n.Max}}
 }
 
 func (n *Normal) quantile(p float64) float64 {

@@ -28,13 +28,15 @@ const mostAlpha = 1000
 
 // Params declares the parameters.
 func (r *Pareto) Params() []param.Param {
-	return []param.Param{{Name: "min", At: &r.Min, Required: true},
-		{Name: "alpha", At: &r.Alpha, Max: mostAlpha, Required: true}, {Name: "max", At: &r.Max}}
+	return []param.Param{{Name: "min", Example: "1ms", Doc: "the smallest delay", At: &r.Min, Required: true},
+		{Name: "alpha", Example: "3", Doc: "the exponent of the tail: the smaller, the " +
+			"heavier", At: &r.Alpha, Max: mostAlpha, Required: true}, {Name: "max", Example: "50ms",
+			Doc: "the delay at which the distribution is cut off", At: &r.Max}}
 }
 
 func (r *Pareto) check() error {
 	if r.Min <= 0 || !(r.Alpha > 0 && r.Alpha <= mostAlpha) {
-		return fmt.Errorf("latency: pareto with min %v, alpha %v: want both above 0", r.Min, r.Alpha)
+		return fmt.Errorf("latency: pareto with min %v, alpha %v: expected both above 0", r.Min, r.Alpha)
 	}
 	return nil
 }

@@ -25,12 +25,13 @@ type Quantiles struct{ Values []time.Duration }
 
 // Params declares the parameters.
 func (q *Quantiles) Params() []param.Param {
-	return []param.Param{{Name: "values", At: &q.Values, Required: true}}
+	return []param.Param{{Name: "values", Example: "[1ms, 2ms, 8ms]", Doc: "delays at equal steps of " +
+		"probability, from the smallest to the largest", At: &q.Values, Required: true}}
 }
 
 func (q *Quantiles) check() error {
 	if len(q.Values) < 2 || !slices.IsSorted(q.Values) {
-		return fmt.Errorf("latency: quantiles %v: want two or more, ascending", q.Values)
+		return fmt.Errorf("latency: quantiles %v: expected two or more, ascending", q.Values)
 	}
 	return nil
 }

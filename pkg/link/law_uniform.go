@@ -22,7 +22,9 @@ type uniform struct{ Min, Max time.Duration }
 func Uniform(lo, hi time.Duration) Latency { return Latency{&uniform{lo, hi}} }
 
 func (u *uniform) Params() []param.Param {
-	return []param.Param{{Name: "min", At: &u.Min, Required: true}, {Name: "max", At: &u.Max, Required: true}}
+	return []param.Param{{Name: "min", Example: "1ms", Doc: "the smallest " +
+		"delay", At: &u.Min, Required: true}, {Name: "max", Example: "3ms", Doc: "the largest " +
+		"delay", At: &u.Max, Required: true}}
 }
 
 func (u *uniform) check() error {

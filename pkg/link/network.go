@@ -1,9 +1,10 @@
 // Package link is the model of the network: what happens to a message on its way (latency,
-// loss, duplication, order, cut links), decided by one piece of code in both worlds.
+// loss, duplication, order, cut links), decided by the same code in simulation and on real
+// processes.
 //
 // The model acts on messages, above TCP, since TCP turns loss into latency. It
-// is a pure function of a seed: the k-th message of a link meets the same luck
-// on sockets and in simulation, however threads interleave.
+// is a pure function of a seed: the k-th message of a link has the same fate on
+// sockets and in simulation, however threads interleave.
 package link
 
 import (
@@ -31,14 +32,14 @@ type Network struct {
 // Check says what is wrong with n; nil if nothing is.
 func (n *Network) Check() error {
 	if !(n.Loss >= 0 && n.Loss <= 1) {
-		return fmt.Errorf("loss: %v, want a probability from 0 to 1", n.Loss)
+		return fmt.Errorf("loss: %v, expected a probability from 0 to 1", n.Loss)
 	}
 	if !(n.Duplication >= 0 && n.Duplication <= 1) {
-		return fmt.Errorf("duplication: %v, want a probability from 0 to 1", n.Duplication)
+		return fmt.Errorf("duplication: %v, expected a probability from 0 to 1", n.Duplication)
 	}
 	if n.Burst != nil {
 		if n.Loss > 0 {
-			return fmt.Errorf("loss: %v and a burst: want one of them", n.Loss)
+			return fmt.Errorf("loss: %v and a burst: leave one of them out", n.Loss)
 		}
 		if err := n.Burst.Check(); err != nil {
 			return err

@@ -42,10 +42,10 @@ func (s *Override) Check() error {
 		return fmt.Errorf("override: from %v to %v: ends before it begins", s.From, s.To)
 	}
 	if s.Loss == nil && s.Latency == nil {
-		return errors.New("override: changes nothing: want a loss or a latency")
+		return errors.New("override: changes nothing: expected a loss or a latency")
 	}
 	if s.Loss != nil && !(*s.Loss >= 0 && *s.Loss <= 1) {
-		return fmt.Errorf("override: loss: %v, want a probability from 0 to 1", *s.Loss)
+		return fmt.Errorf("override: loss: %v, expected a probability from 0 to 1", *s.Loss)
 	}
 	if s.Latency == nil {
 		return nil

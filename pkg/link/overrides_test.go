@@ -186,13 +186,13 @@ func TestSpellCheck(t *testing.T) {
 	}{
 		"loss":          {Override{Loss: loss}, ""},
 		"latency":       {Override{From: 1, To: 2, Latency: &slow}, ""},
-		"nothing":       {Override{To: 1}, "changes nothing: want a loss or a latency"},
+		"nothing":       {Override{To: 1}, "changes nothing: expected a loss or a latency"},
 		"ends at once":  {Override{From: 2, To: 2, Loss: loss}, "from 2ns to 2ns: ends before it begins"},
 		"ends before":   {Override{From: 2, To: 1, Loss: loss}, "ends before it begins"},
-		"loss above 1":  {Override{Loss: probability(1.5)}, "loss: 1.5, want a probability"},
-		"no number":     {Override{Loss: probability(math.NaN())}, "loss: NaN, want a probability"},
+		"loss above 1":  {Override{Loss: probability(1.5)}, "loss: 1.5, expected a probability"},
+		"no number":     {Override{Loss: probability(math.NaN())}, "loss: NaN, expected a probability"},
 		"wrong latency": {Override{Latency: &wrong}, "pareto with min 0s"},
-		"regions":       {Override{Latency: &far}, "want a distribution that depends on no link"},
+		"regions":       {Override{Latency: &far}, "expected a distribution that depends on no link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

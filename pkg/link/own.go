@@ -20,10 +20,10 @@ type Own struct {
 // Check says what is wrong with o; nil if nothing is.
 func (o *Own) Check() error {
 	if len(o.Links) == 0 {
-		return errors.New("links: none is named: want [from, to] of each")
+		return errors.New("links: none is named: expected [from, to] of each")
 	}
 	if o.Latency == nil && o.Loss == nil && o.Bandwidth == nil {
-		return errors.New("links: nothing is said of them: want a latency, a loss or a bandwidth")
+		return errors.New("links: they have no property: expected a latency, a loss or a bandwidth")
 	}
 	if o.Latency != nil {
 		err := o.Latency.CheckSpan()
@@ -32,14 +32,15 @@ func (o *Own) Check() error {
 			err = o.Latency.Check()
 		}
 		if is && len(r.Pairs) > 0 {
-			return errors.New("links: a record for each pair is for network.latency alone: want one record")
+			return errors.New("links: a record for each pair is for network.latency alone: expected one " +
+				"record")
 		}
 		if err != nil {
 			return fmt.Errorf("links: %w", err)
 		}
 	}
 	if o.Loss != nil && !(*o.Loss >= 0 && *o.Loss <= 1) {
-		return fmt.Errorf("links: loss: %v, want a probability from 0 to 1", *o.Loss)
+		return fmt.Errorf("links: loss: %v, expected a probability from 0 to 1", *o.Loss)
 	}
 	if o.Bandwidth != nil {
 		return checkBandwidth(*o.Bandwidth)
@@ -49,7 +50,7 @@ func (o *Own) Check() error {
 
 func checkBandwidth(b float64) error {
 	if !(b >= 0 && b <= MostBandwidth) {
-		return fmt.Errorf("bandwidth: %v, want bytes per second from 0 to %g", b, float64(MostBandwidth))
+		return fmt.Errorf("bandwidth: %v, expected bytes per second from 0 to %g", b, float64(MostBandwidth))
 	}
 	return nil
 }
@@ -121,6 +122,10 @@ func (n *Network) limited() bool {
 	})
 }
 
+// slowTrial is how many standard deviations above the median the logarithm of a trial's factor is that one
+// trial in a thousand exceeds.
+const slowTrial = 3.0902
+
 // Bound is the largest latency that an algorithm has to reckon with on any link, and
 // whether none is larger: see Latency.Bound. Of links that vary it reckons with the 99.9th
 // percentile of both. The time that a message waits for bandwidth is not in it, since it
@@ -135,7 +140,7 @@ func (n *Network) Bound() (d time.Duration, bounded bool) {
 		}
 	}
 	if v := n.Variation; v != nil {
-		d, bounded = vary(d, max(v.factor(3.0902), 1)), false
+		d, bounded = vary(d, max(v.factor(slowTrial), 1)), false
 	}
 	return d, bounded && !n.limited()
 }

@@ -118,7 +118,7 @@ func TestOwn_Check(t *testing.T) {
 	link := [][2]uint32{{1, 2}}
 	for want, links := range map[string][]Own{
 		"none is named":         {{Loss: &ok}},
-		"nothing is said":       {{Links: link}},
+		"no property":           {{Links: link}},
 		"probability":           {{Links: link, Loss: &bad}},
 		"depends on no link":    {{Links: link, Latency: &far}},
 		"[1, 2] is named twice": {{Links: link, Loss: &ok}, {Links: link, Bandwidth: &ok}},

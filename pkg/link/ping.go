@@ -46,7 +46,8 @@ func ReadRecord(r io.Reader) ([]time.Duration, error) {
 		}
 		d, ok := delay(line)
 		if !ok {
-			return nil, fmt.Errorf("line %d: %.40q, want a delay up to %v, as 12.3ms or 12.3 (ms), or %s", n,
+			return nil, fmt.Errorf("line %d: %.40q, expected a delay up to %v, as 12.3ms or 12.3 (ms), or "+
+				"%s", n,
 				line, longest, LostWord)
 		}
 		out = append(out, d)
@@ -123,7 +124,7 @@ func (p *pings) line(line string) (bool, error) {
 	if m := pingSeq.FindStringSubmatch(line); m != nil {
 		number, err := strconv.Atoi(m[1])
 		if err != nil || number > math.MaxUint16 {
-			return true, fmt.Errorf("sequence number %.20s, want 0 to %d", m[1], math.MaxUint16)
+			return true, fmt.Errorf("sequence number %.20s, expected 0 to %d", m[1], math.MaxUint16)
 		}
 		p.numbered = true
 		seq = number
@@ -164,7 +165,7 @@ func (p *pings) put(seq int, answer time.Duration) error {
 		return fmt.Errorf("sequence number %d comes behind %d", seq+math.MaxUint16+1, p.last)
 	}
 	if most := max(p.last, seq) - min(p.first, seq); most >= MostRecorded {
-		return fmt.Errorf("sequence numbers from %d to %d, want at most %d", min(p.first, seq),
+		return fmt.Errorf("sequence numbers from %d to %d, expected at most %d", min(p.first, seq),
 			max(p.last, seq), MostRecorded)
 	}
 	for ; p.first > seq; p.first-- {
@@ -185,7 +186,7 @@ func (p *pings) record() ([]time.Duration, error) {
 	out := p.answers
 	if p.first > 1 && (p.begun || p.summed) {
 		if p.first+len(out) > MostRecorded+1 {
-			return nil, fmt.Errorf("it begins with sequence number %d: want at most %d numbers", p.first,
+			return nil, fmt.Errorf("it begins with sequence number %d: expected at most %d numbers", p.first,
 				MostRecorded)
 		}
 		out = append(slices.Repeat([]time.Duration{Lost}, p.first-1), out...)
@@ -194,7 +195,7 @@ func (p *pings) record() ([]time.Duration, error) {
 		return out, nil
 	}
 	if p.sent > MostRecorded {
-		return nil, fmt.Errorf("%d packets in its summary, want at most %d", p.sent, MostRecorded)
+		return nil, fmt.Errorf("%d packets in its summary, expected at most %d", p.sent, MostRecorded)
 	}
 	answered := 0
 	for _, d := range out {

@@ -53,8 +53,11 @@ func (r Record) Literal() string {
 
 // Params declares the parameters.
 func (l *Recorded) Params() []param.Param {
-	return []param.Param{{Name: "every", At: &l.Every, Required: true},
-		{Name: "values", At: &l.Values}, {Name: "pairs", At: &l.Pairs}}
+	return []param.Param{{Name: "every", Example: "100ms", Doc: "the time between two delays of the " +
+		"record", At: &l.Every, Required: true},
+		{Name: "values", Example: "[10ms, lost, 11ms]", Doc: "the record for all " +
+			"links", At: &l.Values}, {Name: "pairs", Example: "[{link: [1, 2], values: [10ms, 12ms]}, " +
+			"{link: [2, 1], values: [10ms, 12ms]}]", Doc: "a record for each link", At: &l.Pairs}}
 }
 
 // A Pair is the record of a link in one direction.
@@ -71,25 +74,26 @@ func (p Pair) Literal() string {
 
 func (l *Recorded) check() error {
 	if l.Every < time.Millisecond {
-		return fmt.Errorf("latency: recorded: every %v, want 1ms or more", l.Every)
+		return fmt.Errorf("latency: recorded: every %v, expected 1ms or more", l.Every)
 	}
 	if len(l.Pairs) == 0 {
 		return checkValues("", l.Values)
 	}
 	if len(l.Values) > 0 {
-		return fmt.Errorf("latency: recorded: values and pairs: want one of them")
+		return fmt.Errorf("latency: recorded: values and pairs: leave one of them out")
 	}
 	seen, all := map[[2]uint32]bool{}, 0
 	for i := range l.Pairs {
 		p := &l.Pairs[i]
 		link := [2]uint32{p.From, p.To}
 		if p.From == 0 || p.To == 0 || p.From == p.To || seen[link] {
-			return fmt.Errorf("latency: recorded: pair [%d, %d]: want two processes, each pair once",
+			return fmt.Errorf("latency: recorded: pair [%d, %d]: expected two processes, each pair once",
 				p.From, p.To)
 		}
 		seen[link] = true
 		if all += len(p.Values); all > MostInPairs {
-			return fmt.Errorf("latency: recorded: more than %d values in all pairs: want fewer", MostInPairs)
+			return fmt.Errorf("latency: recorded: more than %d values in all pairs: expected "+
+				"fewer", MostInPairs)
 		}
 		if err := checkValues(fmt.Sprintf(" pair [%d, %d]:", p.From, p.To), p.Values); err != nil {
 			return err
@@ -105,11 +109,12 @@ func checkValues(of string, values []time.Duration) error {
 		return err
 	}
 	if len(values) == 0 || len(values) > MostRecorded {
-		return fmt.Errorf("latency: recorded:%s %d values, want 1 to %d of them, or a file", of, len(values),
+		return fmt.Errorf("latency: recorded:%s %d values, expected 1 to %d of them, or a "+
+			"file", of, len(values),
 			MostRecorded)
 	}
 	if slices.Max(values) == Lost {
-		return fmt.Errorf("latency: recorded:%s all of it is %s, want a delay", of, LostWord)
+		return fmt.Errorf("latency: recorded:%s all of it is %s, expected a delay", of, LostWord)
 	}
 	return nil
 }

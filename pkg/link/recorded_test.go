@@ -208,24 +208,24 @@ func TestSend_Pairs(t *testing.T) {
 
 func TestRecorded_Check(t *testing.T) {
 	t.Parallel()
-	wantError(t, (&Latency{Law: &Recorded{Every: ms}}).Check(), "want 1 to 20000")
-	wantError(t, (&Latency{Law: &Recorded{Values: []time.Duration{ms}}}).Check(), "want 1ms or more")
+	wantError(t, (&Latency{Law: &Recorded{Every: ms}}).Check(), "expected 1 to 20000")
+	wantError(t, (&Latency{Law: &Recorded{Values: []time.Duration{ms}}}).Check(), "expected 1ms or more")
 	all := Latency{Law: &Recorded{Every: ms, Values: []time.Duration{Lost, Lost}}}
-	wantError(t, all.Check(), "all of it is lost, want a delay")
+	wantError(t, all.Check(), "all of it is lost, expected a delay")
 	all = Latency{Law: &Recorded{Every: ms, Values: []time.Duration{ms, -2}}}
-	wantError(t, all.Check(), "want a duration")
-	wantError(t, (&Latency{Law: &Quantiles{Values: []time.Duration{Lost, ms}}}).Check(), "want a duration")
+	wantError(t, all.Check(), "expected a duration")
+	wantError(t, (&Latency{Law: &Quantiles{Values: []time.Duration{Lost, ms}}}).Check(), "expected a duration")
 	for text, pairs := range map[string][]Pair{
-		"pair [1, 1]: want two processes":            {{1, 1, []time.Duration{ms}}},
-		"pair [0, 1]: want two processes":            {{0, 1, []time.Duration{ms}}},
-		"pair [1, 2]: want two processes, each pair": {{1, 2, []time.Duration{ms}}, {1, 2, []time.Duration{ms}}},
-		"pair [1, 2]: 0 values":                      {{1, 2, nil}},
-		"more than 400000 values in all pairs":       many(21),
+		"pair [1, 1]: expected two processes":            {{1, 1, []time.Duration{ms}}},
+		"pair [0, 1]: expected two processes":            {{0, 1, []time.Duration{ms}}},
+		"pair [1, 2]: expected two processes, each pair": {{1, 2, []time.Duration{ms}}, {1, 2, []time.Duration{ms}}},
+		"pair [1, 2]: 0 values":                          {{1, 2, nil}},
+		"more than 400000 values in all pairs":           many(21),
 	} {
 		wantError(t, (&Latency{Law: &Recorded{Every: ms, Pairs: pairs}}).Check(), text)
 	}
 	both := Latency{Law: &Recorded{Every: ms, Values: Record{ms}, Pairs: []Pair{{1, 2, Record{ms}}}}}
-	wantError(t, both.Check(), "values and pairs: want one of them")
+	wantError(t, both.Check(), "values and pairs: leave one of them out")
 	inside := Latency{Law: &Recorded{Every: ms, Values: []time.Duration{ms}}}
 	wantError(t, inside.CheckSpan(), "depends on no link")
 }

@@ -34,8 +34,12 @@ type Regions struct {
 
 // Params declares the parameters.
 func (l *Regions) Params() []param.Param {
-	return []param.Param{{Name: "places", At: &l.Places, Unit: "the name of a place", Required: true},
-		{Name: "sigma", At: &l.Sigma, Max: mostSigma}, {Name: "round_trips", At: &l.RoundTrips}}
+	return []param.Param{{Name: "places", Example: "[virginia, tokyo]", Doc: "the place of each process, " +
+		"in turn", At: &l.Places, Unit: "the name of a place", Required: true},
+		{Name: "sigma", Example: "0.1", Doc: "standard deviation of the logarithm of each " +
+			"delay", At: &l.Sigma, Max: mostSigma}, {Name: "round_trips", Example: "[[1ms, 80ms], [80ms, " +
+			"1ms]]", Doc: "round trips between the places, a row for each; by default those that are " +
+			"built in", At: &l.RoundTrips}}
 }
 
 // Places are those of which the round trips are built in: regions of Amazon EC2.
@@ -62,7 +66,7 @@ var measured = [][]float64{
 
 func (l *Regions) check() error {
 	if len(l.Places) == 0 {
-		return fmt.Errorf("latency: regions without places: want the place of each process in turn")
+		return fmt.Errorf("latency: regions without places: expected the place of each process in turn")
 	}
 	if err := checkSigma("regions", l.Sigma); err != nil {
 		return err
@@ -81,24 +85,24 @@ func (l *Regions) check() error {
 
 func checkSigma(of string, sigma float64) error {
 	if !(sigma >= 0 && sigma <= mostSigma) {
-		return fmt.Errorf("latency: %s with sigma %v: want 0 to %v", of, sigma, mostSigma)
+		return fmt.Errorf("latency: %s with sigma %v: expected 0 to %v", of, sigma, mostSigma)
 	}
 	return nil
 }
 
 func (l *Regions) checkRoundTrips() error {
 	if len(l.RoundTrips) != len(l.Places) {
-		return fmt.Errorf("latency: %d rows of round_trips for %d places: want one each",
+		return fmt.Errorf("latency: %d rows of round_trips for %d places: expected one each",
 			len(l.RoundTrips), len(l.Places))
 	}
 	for p, row := range l.RoundTrips {
 		if len(row) != len(l.Places) {
-			return fmt.Errorf("latency: round_trips from %q: %d of them for %d places: want one each, "+
+			return fmt.Errorf("latency: round_trips from %q: %d of them for %d places: expected one each, "+
 				"its own included", l.Places[p], len(row), len(l.Places))
 		}
 		for q, d := range row {
 			if d < 0 || d > longest || d == 0 && p != q {
-				return fmt.Errorf("latency: round trip from %q to %q: %v, want a duration above 0, "+
+				return fmt.Errorf("latency: round trip from %q to %q: %v, expected a duration above 0, "+
 					"at most %v", l.Places[p], l.Places[q], d, longest)
 			}
 		}

@@ -195,10 +195,10 @@ func TestRegionsCheck(t *testing.T) {
 		"few rows":    {own(two, []time.Duration{0, 1}), "1 rows of round_trips for 2 places"},
 		"few columns": {own(two, []time.Duration{0, 1}, []time.Duration{1}), `from "b": 1 of them for 2`},
 		"a triangle": {own(two, []time.Duration{0, 1}, []time.Duration{0, 0}),
-			`round trip from "b" to "a": 0s, want a duration above 0`},
+			`round trip from "b" to "a": 0s, expected a duration above 0`},
 		"negative": {own(two, []time.Duration{-1, 1}, []time.Duration{1, 0}), `from "a" to "a": -1ns`},
 		"too long": {own(two, []time.Duration{0, longest + 1}, []time.Duration{1, 0}), "at most 24h"},
-		"sigma":    {Latency{Law: &Regions{Places: Places, Sigma: -1}}, "sigma -1: want 0 to 10"},
+		"sigma":    {Latency{Law: &Regions{Places: Places, Sigma: -1}}, "sigma -1: expected 0 to 10"},
 		"NaN":      {Latency{Law: &Regions{Places: Places, Sigma: math.NaN()}}, "sigma NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {

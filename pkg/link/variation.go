@@ -31,10 +31,10 @@ const MostSigma = 3
 // Check says what is wrong with v; nil if nothing is.
 func (v *Variation) Check() error {
 	if !(v.Sigma > 0 && v.Sigma <= MostSigma) {
-		return fmt.Errorf("variation: sigma %v, want a number above 0, at most %d", v.Sigma, MostSigma)
+		return fmt.Errorf("variation: sigma %v, expected a number above 0, at most %d", v.Sigma, MostSigma)
 	}
 	if v.Over != 0 && (v.Over < time.Millisecond || v.Over > longest) {
-		return fmt.Errorf("variation: over %v, want a duration from 1ms to %v, or none", v.Over, longest)
+		return fmt.Errorf("variation: over %v, expected a duration from 1ms to %v, or none", v.Over, longest)
 	}
 	return nil
 }

@@ -1,9 +1,7 @@
 package metric
 
 import (
-	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,12 +29,19 @@ func TestDeclarations(t *testing.T) {
 		if got := strings.HasSuffix(m.Name, "_ms"); got != (m.Unit == Milliseconds) {
 			t.Errorf("%s in %s: times, and nothing else, are milliseconds and end in _ms", m.Name, m.Unit)
 		}
-		if timed := m.Kind == SinceCause || m.Kind == InState || m.Kind == Measured; timed != (m.Unit == Milliseconds || m.Unit == Microseconds) {
+		time, times := m.Unit == Milliseconds || m.Unit == Microseconds, m.Kind == SinceCause || m.Kind == InState
+		if times && !time || time && !times && m.Kind != Level {
 			t.Errorf("%s in %s: kind %d", m.Name, m.Unit, m.Kind)
+		}
+		for _, name := range m.Exposure {
+			if of := Named(name); of == nil || !m.Kind.Pooled() || of.Kind.Pooled() {
+				t.Errorf("%s: of kind %d, and a part of %s", m.Name, m.Kind, name)
+			}
 		}
 		title := m.Title()
 		if titled[title] != "" || strings.ContainsAny(title, ",_") || len(title) > 60 {
-			t.Errorf("%s is titled %q, want a short phrase of its own, not that of %q", m.Name, title, titled[title])
+			t.Errorf("%s is titled %q, want a short phrase of its own, not that of "+
+				"%q", m.Name, title, titled[title])
 		}
 		titled[title] = m.Name
 		if strings.Contains(title, "(ms)") != (m.Unit == Milliseconds) {
@@ -68,12 +73,13 @@ func TestKinds(t *testing.T) {
 		kind   Kind
 		better Direction
 	}{
-		"availability": {Share, Higher}, "throughput_per_s": {Rate, Higher}, "fairness": {Share, Higher},
+		"availability": {Share, Higher}, "throughput_per_s": {Level, Higher}, "fairness": {Level, Higher},
 		"completed": {Count, Higher}, "messages": {Count, Lower}, "messages_per_entry": {Count, Lower},
-		"bytes_per_election": {Count, Lower}, "message_delays": {Count, Lower}, "violations": {Count, Lower},
+		"bytes_per_election": {Count, Lower}, "message_delays": {Count, Lower}, "violations": {Event, Lower},
 		"election_ms": {SinceCause, Lower}, "late_share": {Share, Lower}, "loss_achieved": {Share, Neither},
-		"split_brain_ms": {InState, Lower}, "duration_ms": {SinceCause, Lower}, "crashes": {Count, Neither},
-		"throttled_ms": {Measured, Lower},
+		"split_brain_ms": {InState, Lower}, "duration_ms": {SinceCause, Lower}, "crashes": {Event, Neither},
+		"unneeded_elections_per_s": {Rate, Lower},
+		"throttled_ms":             {Level, Lower},
 	} {
 		if m := Named(name); m.Kind != want.kind || m.Better != want.better {
 			t.Errorf("%s: kind %d, better %d, want %v", name, m.Kind, m.Better, want)
@@ -91,10 +97,11 @@ func TestShown(t *testing.T) {
 	}{
 		{algo.Election, Brief, "election_ms downtime_ms messages"},
 		{algo.Election, Lasting, "downtime_ms availability split_brain_ms messages"},
-		{algo.Election, Main, "election_ms downtime_ms availability split_brain_ms messages_per_election messages"},
+		{algo.Election, Main, "election_ms downtime_ms availability split_brain_ms messages_per_election " +
+			"messages"},
 		{algo.MutualExclusion, Brief, "waiting_ms messages_per_entry messages"},
-		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms fairness throughput_per_s knee_per_s " +
-			"messages_per_entry violations messages"},
+		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms throughput_per_s fairness knee_per_s " +
+			"violations messages_per_entry messages"},
 		{algo.MutualExclusion, Rising, "knee_per_s kept_up_per_s messages_per_entry"},
 	} {
 		if got := strings.Join(Names(Shown(c.problem, c.table)), " "); got != c.want {
@@ -117,74 +124,6 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-}
-
-// TestDocumented: docs/results.md has a row for every metric, in the table of its problem,
-// and docs/methodology.md says how each is measured that is no plain count; neither has
-// one that is not declared.
-func TestDocumented(t *testing.T) {
-	t.Parallel()
-	tables := map[string]algo.Problem{"column": "", "metric of both": "", "election metric": algo.Election,
-		"mutual-exclusion metric": algo.MutualExclusion}
-	columns := read(t, "results.md")
-	_, columns, _ = strings.Cut(columns, "## trials.csv")
-	columns, _, _ = strings.Cut(columns, "## operations.csv")
-	rows := firsts(columns)
-	for head, problem := range tables {
-		var want []string
-		for _, m := range All() {
-			if m.Problem == problem && slices.Contains(Fixed(), m) == (head == "column") {
-				want = append(want, m.Name)
-			}
-		}
-		got := slices.DeleteFunc(rows[head], func(name string) bool { return head == "column" && Named(name) == nil })
-		if len(rows[head]) == 0 || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-			t.Errorf("docs/results.md, %s:\n got %q\nwant %q", head, got, want)
-		}
-	}
-	text := read(t, "methodology.md")
-	for head, names := range firsts(text) {
-		for _, name := range names {
-			if strings.HasPrefix(head, "metric") && Named(name) == nil {
-				t.Errorf("docs/methodology.md defines %s, which is not declared", name)
-			}
-		}
-	}
-	for _, m := range All()[len(Fixed()):] {
-		if !strings.Contains(text, "`"+m.Name+"`") {
-			t.Errorf("docs/methodology.md does not say how %s is measured", m.Name)
-		}
-	}
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile("../../docs/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// firsts are the names in the first cells of tables, by the head of that column.
-func firsts(text string) map[string][]string {
-	name := regexp.MustCompile("`([a-z0-9_]+)`")
-	out, head := map[string][]string{}, ""
-	for line := range strings.Lines(text) {
-		cell, is := strings.CutPrefix(line, "| ")
-		cell, _, _ = strings.Cut(cell, " |")
-		switch {
-		case !strings.HasPrefix(line, "|"):
-			head = ""
-		case is && head == "":
-			head = cell
-		case is:
-			for _, m := range name.FindAllStringSubmatch(cell, -1) {
-				out[head] = append(out[head], m[1])
-			}
-		}
-	}
-	return out
 }
 
 // TestDoubt: both ends of a time between processes can be wrong, and nothing else.

@@ -43,7 +43,11 @@ type Param struct {
 	Note     string
 	Min, Max any // inclusive, for a number or a duration; nil: no bound
 	Required bool
-	Example  string // of a value
+	Example  string // of a value, as a file says it
+	// With are the keys of the same block without which the example means nothing, as a file says them.
+	With string
+	Only []string // the kinds that have it, where a key of its block names one; nil: all
+	See  string   // the page that explains it, from docs/
 
 	PerProcess bool // may also be a list in ID order: ranks, estimates, delays
 	Process    bool // it names a process: an Int that is not above how many there are
@@ -80,9 +84,9 @@ type Tuning uint8
 const (
 	// Fixed: nothing. A cost, such as how often heartbeats are sent, is fixed as well.
 	Fixed Tuning = iota
-	// Patience is the same for every process: how long a silence is borne until a process is given
-	// up. The longer, the fewer mistakes, and the longer an outage. Where several are declared,
-	// those are of no use that are 0.
+	// Patience is the same for every process: how long a process may be silent before it is
+	// suspected. The longer, the fewer false suspicions, and the longer an outage. Where several
+	// are declared, those that are 0 do not count.
 	Patience
 	// Spread is the Duration up to which a random time is added to Patience, a parameter that
 	// is declared before it.
@@ -232,7 +236,7 @@ func (p *Param) Check(v any) error {
 		return fmt.Errorf("parameter %s: %v is above its maximum %v", p.Name, v, p.Max)
 	}
 	if d, ok := v.(time.Duration); ok && d > 0 && d < shortest {
-		return fmt.Errorf("parameter %s: %v: want 0s, or %v and more: timers would "+
+		return fmt.Errorf("parameter %s: %v: expected 0s, or %v and more: timers would "+
 			"storm", p.Name, d, shortest)
 	}
 	return nil

@@ -43,7 +43,7 @@ func TestHeaders(t *testing.T) {
 		OperationsFile: "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n",
 		OutagesFile:    "trial,definition,outage,spec,begin_ms,cause_ms,end_ms,length_ms,status,cause,operation\n",
 		MessagesFile:   "trial,kind,sent,delivered,lost,bytes\n",
-		SummaryFile:    design + ",metric,n,censored,mean,sd,min,median,p90,p95,p99,max,ci_low,ci_high,ci_method\n",
+		SummaryFile:    design + ",metric,n,censored,mean,sd,min,median,p90,p95,p99,max,ci_low,ci_high,ci_method,trials_with,events,exposure_s,share_ok,low,high,in_model\n",
 	} {
 		if got := readFile(t, f.Dir(), name); got != want {
 			t.Errorf("%s of no trials:\n%swant\n%s", name, got, want)
@@ -166,23 +166,23 @@ func TestSummary(t *testing.T) {
 			",complete,leader-crash,constant,2,0,0,0,fifo,"
 	}
 	want := []string{
-		cell(3) + "duration_ms,6,0,3.5,1.8708286933869707,1,3.5,5.5,5.75,5.95,6,1,6,fixed-n",
-		cell(3) + "messages,6,0,3.5,1.8708286933869707,1,3.5,5.5,5.75,5.95,6,1,6,fixed-n",
-		cell(3) + "detection_ms,0,0,,,,,,,,,,,",
-		cell(3) + "election_ms,6,0,35,18.708286933869708,10,35,55,57.5,59.5,60,10,60,fixed-n",
-		cell(3) + "split_brain_ms,0,0,,,,,,,,,,,",
-		cell(4) + "duration_ms,1,1,,,7,,,,,,,,",
-		cell(4) + "messages,1,0,7,,7,7,7,7,7,7,,,",
-		cell(4) + "detection_ms,2,0,15,7.0710678118654755,10,15,19,19.5,19.9,20,,,",
-		cell(4) + "election_ms,1,1,,,30,,,,,,,,",
-		cell(4) + "split_brain_ms,0,0,,,,,,,,,,,",
-		cell(5) + "duration_ms,0,1,,,,,,,,,,,",
-		cell(5) + "messages,0,0,,,,,,,,,,,",
-		cell(5) + "detection_ms,0,0,,,,,,,,,,,",
-		cell(5) + "election_ms,0,1,,,,,,,,,,,",
-		cell(5) + "split_brain_ms,0,0,,,,,,,,,,,",
-		strings.Replace(cell(6), "election", "mutex", 1) + "duration_ms,0,0,,,,,,,,,,,",
-		strings.Replace(cell(6), "election", "mutex", 1) + "messages,0,0,,,,,,,,,,,",
+		cell(3) + "duration_ms,6,0,3.5,1.8708286933869707,1,3.5,5.5,5.75,5.95,6,1,6,fixed-n,,,,0.6666666666666666,2,5,true",
+		cell(3) + "messages,6,0,3.5,1.8708286933869707,1,3.5,5.5,5.75,5.95,6,1,6,fixed-n,,,,0.6666666666666666,2,5,true",
+		cell(3) + "detection_ms,0,0,,,,,,,,,,,,,,,0.6666666666666666,,,true",
+		cell(3) + "election_ms,6,0,35,18.708286933869708,10,35,55,57.5,59.5,60,10,60,fixed-n,,,,0.6666666666666666,20,50,true",
+		cell(3) + "split_brain_ms,0,0,,,,,,,,,,,,,,,0.6666666666666666,,,true",
+		cell(4) + "duration_ms,1,1,,,7,,,,,,,,,,,,0.5,,,true",
+		cell(4) + "messages,1,0,7,,7,7,7,7,7,7,,,,,,,0.5,7,7,true",
+		cell(4) + "detection_ms,2,0,15,7.0710678118654755,10,15,19,19.5,19.9,20,,,,,,,0.5,,,true",
+		cell(4) + "election_ms,1,1,,,30,,,,,,,,,,,,0.5,,,true",
+		cell(4) + "split_brain_ms,0,0,,,,,,,,,,,,,,,0.5,,,true",
+		cell(5) + "duration_ms,0,1,,,,,,,,,,,,,,,0,,,true",
+		cell(5) + "messages,0,0,,,,,,,,,,,,,,,0,,,true",
+		cell(5) + "detection_ms,0,0,,,,,,,,,,,,,,,0,,,true",
+		cell(5) + "election_ms,0,1,,,,,,,,,,,,,,,0,,,true",
+		cell(5) + "split_brain_ms,0,0,,,,,,,,,,,,,,,0,,,true",
+		strings.Replace(cell(6), "election", "mutex", 1) + "duration_ms,0,0,,,,,,,,,,,,,,,0,,,true",
+		strings.Replace(cell(6), "election", "mutex", 1) + "messages,0,0,,,,,,,,,,,,,,,0,,,true",
 	}
 	got := lines(t, f, SummaryFile)[1:]
 	for i := range max(len(got), len(want)) {

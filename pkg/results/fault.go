@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-var errVanished = errors.New("the folder was removed or replaced while the run went on")
+var errVanished = errors.New("the folder was removed or replaced during the run")
 
 // fault says what failed, where and why, and what to do about it. The errors of
 // package os name the system call first, which tells a user nothing.
@@ -25,13 +25,13 @@ func fault(what string, err error) error {
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "; free some space there and go on, or choose another folder with --out"
+		return "; free some space there and continue, or choose another folder with --out"
 	case errors.Is(err, syscall.EFBIG):
 		return "; raise the limit on the size of files (ulimit -f)"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "; want a folder that can be written, choose another with --out"
+		return "; expected a folder that can be written, choose another with --out"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "; want a folder where a file stands, choose another with --out"
+		return "; expected a folder, found a file; choose another with --out"
 	case errors.Is(err, errVanished):
 		return "; put it back, or start a new run"
 	}

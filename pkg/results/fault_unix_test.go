@@ -172,7 +172,7 @@ func TestVanishedFolder(t *testing.T) {
 		"journal: "+f.path(JournalFile), "removed or replaced", "new run")
 	_, err := f.Finish(End{})
 	wantError(t, err, "removed or replaced")
-	if _, err := NewTrace(f.Dir(), 1, 1, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := NewTrace(f.Dir(), trace.KeepAll, 1, 1, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("trace: %v, want that the folder does not exist", err)
 	}
 	if _, err := os.Stat(f.Dir()); !errors.Is(err, fs.ErrNotExist) {

@@ -30,6 +30,9 @@ const (
 type Column struct {
 	Name string `json:"name"`
 	Type Type   `json:"type"`
+	// Doc is what it means: a phrase. See is the page that explains it, from docs/; "" for none.
+	Doc string `json:"-"`
+	See string `json:"-"`
 }
 
 // A field declares a column of the tables whose rows are made of a T: its name, and where a T has
@@ -40,6 +43,8 @@ type field[T any] struct {
 	// *int of at least 0, *uint32, *uint64, *ordinal, *time.Duration of an instant, *float64 of a
 	// figure, *positive.
 	at func(*T) any
+	// doc and see are as those of a Column.
+	doc, see string
 	// derived marks what follows from other columns: the journal does not have it, and readers
 	// of a table check it and leave it.
 	derived bool
@@ -63,7 +68,7 @@ func names[T any](fields []field[T]) (out []string) {
 // columnsOf are the columns of those fields with their types.
 func columnsOf[T any](fields []field[T]) (out []Column) {
 	for _, f := range fields {
-		c := Column{f.name, Whole}
+		c := Column{Name: f.name, Type: Whole, Doc: f.doc, See: f.see}
 		switch f.at(new(T)).(type) {
 		case *string:
 			c.Type = Text
@@ -199,7 +204,7 @@ func eachRow(path string, begin func([]string) error, visit func([]string) error
 		row, err := r.Read()
 		switch {
 		case err == io.EOF && first:
-			return fmt.Errorf("%s: empty, want a header and rows", path)
+			return fmt.Errorf("%s: empty, expected a header and rows", path)
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -225,7 +230,7 @@ func eachOf[T any](path string, fields []field[T], visit func(*T) error) error {
 	var one T
 	return eachRow(path, func(header []string) error {
 		if !slices.Equal(header, want) {
-			return fmt.Errorf("columns %q, want %q", header, want)
+			return fmt.Errorf("columns %q, expected %q", header, want)
 		}
 		return nil
 	}, func(row []string) error {
@@ -261,7 +266,7 @@ func (p *reader) text() string {
 func (p *reader) wrong(want string) {
 	if p.err == nil {
 		p.want = want
-		p.err = fmt.Errorf("column %s: %q, want %s", p.names[p.next-1], p.row[p.next-1], want)
+		p.err = fmt.Errorf("column %s: %q, expected %s", p.names[p.next-1], p.row[p.next-1], want)
 	}
 }
 

@@ -181,7 +181,7 @@ func Open(path string, r Resume) (_ *Folder, err error) {
 	return f, f.repair()
 }
 
-// refuse says why this process must not go on with the run.
+// refuse says why this process must not continue the run.
 func (f *Folder) refuse(r Resume, config []byte) error {
 	h := &f.log.header
 	if r.Config != nil && !bytes.Equal(r.Config, config) {
@@ -199,7 +199,7 @@ func (f *Folder) refuse(r Resume, config []byte) error {
 		return errors.New(metric.Unknown(names))
 	}
 	if len(h.Parts) > 0 && len(f.log.last) < h.Planned {
-		return errors.New("it is what was left of a merge that was killed; remove it, and merge the shards " +
+		return errors.New("it is the rest of an interrupted merge; remove it, and merge the shards " +
 			"again")
 	}
 	if m := thisMachine(); !m.alike(h.Machine) {
@@ -224,7 +224,7 @@ func difference(was, now []byte) string {
 			return fmt.Sprintf("first in line %d: was %q, is %q", i+1, x, y)
 		}
 	}
-	return "in nothing"
+	return "nowhere"
 }
 
 // repair removes what an unfinished write left behind.
@@ -292,7 +292,7 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 		return f.failed
 	}
 	entries := make([]entry, len(trials))
-	outcomes := map[int]Outcome{}
+	outcomes, heads := map[int]Outcome{}, make([]head, len(trials))
 	for i := range trials {
 		t := &trials[i]
 		if err := f.check(t, outcomes); err != nil {
@@ -304,6 +304,7 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 			return fmt.Errorf("journal: %s: trial %d: %w", f.dir, t.Trial, err)
 		}
 		entries[i] = entry{Trial: b}
+		heads[i] = head{t.Trial, t.Status, t.Reason, t.Attempts}
 	}
 	at, err := f.write(entries)
 	if err != nil {
@@ -313,10 +314,12 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 		_ = f.log.file.Truncate(f.log.tail.end)
 		return f.failed
 	}
-	for i, t := range trials {
-		f.log.last[t.Trial] = slot{at[i], Outcome{t.Status, t.Attempts}}
+	for i := range heads {
+		for _, trial := range f.log.take(at[i], heads[i]) {
+			err = errors.Join(err, f.removeTrace(trial))
+		}
 	}
-	return nil
+	return notMeant(err)
 }
 
 // check says why t must not be appended after outcomes, those of its group.
@@ -330,11 +333,11 @@ func (f *Folder) check(t *Trial, outcomes map[int]Outcome) error {
 		last = f.log.last[t.Trial].Outcome
 	}
 	if last.Attempts > 0 && h.final(last) {
-		return fmt.Errorf("trial %d: it is finished (%s after attempt %d), want no further attempt",
+		return fmt.Errorf("trial %d: it is finished (%s after attempt %d), expected no further attempt",
 			t.Trial, last.Status, last.Attempts)
 	}
 	if t.Attempts <= last.Attempts {
-		return fmt.Errorf("trial %d: attempt %d after attempt %d, want a later one",
+		return fmt.Errorf("trial %d: attempt %d after attempt %d, expected a later one",
 			t.Trial, t.Attempts, last.Attempts)
 	}
 	return nil

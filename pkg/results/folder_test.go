@@ -333,7 +333,7 @@ func TestResolve(t *testing.T) {
 	write(t, filepath.Join(other, latestText), "../x/20261120-101500\n") // leads elsewhere
 	for _, path := range []string{root, other, filepath.Join(root, "none"), experiment + "/2026"} {
 		_, err := Resolve(path)
-		wantError(t, err, path+": no run there", "want a folder with journal.ndjson")
+		wantError(t, err, path+": no run there", "expected a folder with journal.ndjson")
 	}
 }
 
@@ -384,7 +384,7 @@ func TestCreateTakesNothingAway(t *testing.T) {
 			must(t, os.Mkdir(experiment, 0o755))
 			there := make(t, experiment)
 			_, err := Create(root, testHeader(1), nil)
-			wantError(t, err, filepath.Join(experiment, there)+" is there, which bench has not made", "move it away")
+			wantError(t, err, filepath.Join(experiment, there)+" exists, but bench did not write it", "move it away")
 			left, err := os.ReadDir(experiment)
 			if err != nil || len(left) != 1 || left[0].Name() != there {
 				t.Errorf("%v, %v, want %s alone", left, err, there)

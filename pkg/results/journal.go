@@ -32,6 +32,8 @@ type Header struct {
 	Hosts     []string   `json:"hosts,omitempty"` // names of those that each trial is spread over
 	Shard     *Shard     `json:"shard,omitempty"`
 	Until     *Rule      `json:"until,omitempty"` // nil: no trial decides how many there are
+	// Trace is of which trials the records are kept; "": as trace.KeepAll, in runs of older versions.
+	Trace string `json:"trace,omitempty"`
 	// Queue is the name of the run in a queue, whose workers run the trials; "": they ran here.
 	Queue string `json:"queue,omitempty"`
 	// Named says that every row names the machine of its trial, which may be any.

@@ -210,7 +210,7 @@ func TestOtherSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadTrials(dir)
-	wantError(t, err, "schema version 99, want 3", "release")
+	wantError(t, err, "schema version 99, expected 3", "release")
 }
 
 func TestEveryAttemptStays(t *testing.T) {

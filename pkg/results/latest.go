@@ -61,21 +61,21 @@ var runRule = text.Lazy(`^[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
 // latest is ours, and the folder is where its name says.
 func free(experiment string) error {
 	if info, err := os.Lstat(experiment); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link, and a run is put only where --out says; remove it, or name with "+
-			"--out the folder that it leads to", experiment)
+		return fmt.Errorf("%s is a link, and runs are written only into the folder of --out; remove it, or "+
+			"name its target with --out", experiment)
 	}
 	link, text := filepath.Join(experiment, latestName), filepath.Join(experiment, latestText)
-	remedy := "which bench has not made, and where the newest run is named; move it away, or choose " +
+	remedy := "but bench did not write it, and needs its place for the newest run; move it away, or choose " +
 		"another folder with --out"
 	if info, err := os.Lstat(link); err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		return fmt.Errorf("%s is there, %s", link, remedy)
+		return fmt.Errorf("%s exists, %s", link, remedy)
 	}
 	if _, err := os.Lstat(text); err != nil {
 		return nil
 	}
 	b, err := files.Read(text, files.MiB)
 	if err != nil || !runRule().MatchString(strings.TrimSpace(string(b))) {
-		return fmt.Errorf("%s is there, %s", text, remedy)
+		return fmt.Errorf("%s exists, %s", text, remedy)
 	}
 	return nil
 }
@@ -116,9 +116,17 @@ func Resolve(path string) (string, error) {
 	if err == nil && filepath.Base(run) == run && isRun(filepath.Join(experiment, run)) {
 		return filepath.Join(experiment, run), nil
 	}
-	return "", fmt.Errorf("results folder: %s: no run there, want a folder with %s, "+
-		"or that of an experiment with a latest run%s", path, JournalFile, runsIn(experiment))
+	return "", noRun(fmt.Sprintf("results folder: %s: no run there, expected a folder with %s, "+
+		"or that of an experiment with a latest run%s", path, JournalFile, runsIn(experiment)))
 }
+
+// A noRun says that there is no run in a place that somebody has named.
+type noRun string
+
+func (n noRun) Error() string { return string(n) }
+
+// Exit is the code of a mistake on the command line.
+func (noRun) Exit() int { return 2 }
 
 // isRun says whether dir is the folder of a run, be it whole or not: one that has lost
 // its journal is still none of tables that somebody has passed on.

@@ -27,6 +27,7 @@ type journal struct {
 	header Header
 	tail   tail
 	last   map[int]slot
+	firsts Firsts // of a run that keeps those alone
 }
 
 type slot struct {
@@ -48,7 +49,7 @@ func load(file *os.File) (*journal, error) {
 		if err != nil {
 			return err
 		}
-		j.last[head.Trial] = slot{at, Outcome{head.Status, head.Attempts}}
+		j.take(at, head)
 		return nil
 	})
 	if err == nil && t.lines == 0 {
@@ -61,6 +62,44 @@ func load(file *os.File) (*journal, error) {
 	return j, nil
 }
 
+// take has the index know an attempt, and returns the trials of which no trace is kept any more.
+func (j *journal) take(at position, h head) (dropped []int) {
+	j.last[h.Trial] = slot{at, Outcome{h.Status, h.Attempts}}
+	if j.header.Trace != trace.KeepFailures || h.Status == trace.OK {
+		return nil
+	}
+	ok, replaced := j.firsts.Admit(h.Trial, h.Status, h.Reason)
+	if !ok {
+		dropped = append(dropped, h.Trial)
+	}
+	if replaced != 0 {
+		dropped = append(dropped, replaced)
+	}
+	return dropped
+}
+
+// traced says of which trials that failed traces were left out.
+func (j *journal) traced() (out []Traced) {
+	if j.header.Trace != trace.KeepFailures {
+		return nil
+	}
+	for _, status := range trace.Statuses() {
+		t := Traced{Status: status}
+		for n, s := range j.last {
+			if s.Status != status {
+				continue
+			}
+			if t.Trials++; j.firsts.keeps(n) {
+				t.Kept++
+			}
+		}
+		if status != trace.OK && t.Kept < t.Trials {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 func (j *journal) begin(header []byte) error {
 	var version struct {
 		Schema int `json:"schema_version"`
@@ -69,7 +108,7 @@ func (j *journal) begin(header []byte) error {
 		return fmt.Errorf("header: %w", err)
 	}
 	if version.Schema != Schema {
-		return fmt.Errorf("schema version %d, want %d; read it with the release that wrote it",
+		return fmt.Errorf("schema version %d, expected %d; read it with the release that wrote it",
 			version.Schema, Schema)
 	}
 	return json.Unmarshal(header, &j.header)

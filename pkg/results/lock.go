@@ -24,7 +24,7 @@ func lock(dir string) (*flock.Flock, error) {
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 	ok, err := l.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock: %w; want a folder on a file system with file locks", err)
+		return nil, fmt.Errorf("lock: %w; expected a folder on a file system with file locks", err)
 	}
 	if !ok {
 		holder := "another process"

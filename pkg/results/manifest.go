@@ -63,6 +63,9 @@ type Manifest struct {
 	// Handlers are what the algorithms' handlers cost, in a simulated run. Sorted by Label.
 	Handlers []Handlers `json:"handlers,omitempty"`
 
+	// Traced says of which trials that failed no trace is kept, since others failed alike.
+	Traced []Traced `json:"traces,omitempty"`
+
 	// Bus is what the runner measured of the bus alone.
 	Bus map[string]any `json:"bus"`
 
@@ -185,10 +188,12 @@ func (r *Rule) Method() stats.Method {
 // Promise is what the figures of a run under the rule hold, in words.
 func (r *Rule) Promise() string {
 	if r.Anytime {
-		return "intervals hold whenever a cell stops (anytime), but tests take n for fixed (docs/stopping.md)"
+		return "intervals hold whenever a cell stops (anytime), but tests assume a fixed n " +
+			"(docs/explanation/stopping.md)"
 	}
-	return "intervals and tests take n for fixed, and are wrong more often than they say where the trials " +
-		"decide it (docs/stopping.md): until: {anytime: true} has intervals that hold"
+	return "intervals and tests assume a fixed n, and are wrong more often than they state where the " +
+		"results " +
+		"decide it (docs/explanation/stopping.md): until: {anytime: true} has valid intervals"
 }
 
 // A Stopping is the rule by which the cells of a run ended, and what came of it.
@@ -350,6 +355,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Stopping:    end.Stopping,
 		Costs:       end.Costs,
 		Handlers:    end.Handlers,
+		Traced:      f.log.traced(),
 		Percentiles: stats.QuantileType,
 		Intervals:   fmt.Sprintf("of the median, %s, 95 %%", h.Until.Method().Words()),
 		Notes:       append(nonNil(f.notes), end.Notes...),
@@ -468,11 +474,11 @@ func readManifest(path string) (*Manifest, error) {
 	other := bad == nil && m.Schema != Schema
 	switch {
 	case other && (whole || m.Schema > Schema):
-		return nil, fmt.Errorf("manifest: %s: schema version %d, want %d; read it with the release that "+
+		return nil, fmt.Errorf("manifest: %s: schema version %d, expected %d; read it with the release that "+
 			"wrote it, or restore it from a copy", path, m.Schema, Schema)
 	case !whole:
-		return nil, fmt.Errorf("manifest: %s was edited or is damaged, or a build wrote it that knew no "+
-			"manifest_sha256: it does not have its own checksum; restore it from a copy; or remove it, and "+
+		return nil, fmt.Errorf("manifest: %s was edited or damaged, or written by a build without "+
+			"manifest_sha256: its checksum does not match; restore it from a copy; or remove it, and "+
 			"%s derives it from the journal again", path, resuming(filepath.Dir(path)))
 	case bad != nil:
 		return nil, fmt.Errorf("manifest: %s: %w", path, bad)

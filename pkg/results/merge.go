@@ -72,8 +72,9 @@ func gather(paths []string) (pieces []*piece, err error) {
 		found := []string{filepath.Clean(path)}
 		if !isRun(path) {
 			if found = shardsIn(path); len(found) == 0 {
-				return nil, &MergeError{Later: true, Text: fmt.Sprintf("%s: no shard there, want the folder "+
-					"of one, as bench run --shard makes it, or of an experiment with its shards%s", path,
+				return nil, &MergeError{Later: true, Text: fmt.Sprintf("%s: no shard there, expected the "+
+					"folder of one, as bench run --shard makes it, or of an experiment with its "+
+					"shards%s", path,
 					experimentsIn(path))}
 			}
 		}
@@ -85,7 +86,7 @@ func gather(paths []string) (pieces []*piece, err error) {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
 		if w.header.Shard == nil {
-			return nil, unlike("%s is a run in one piece, and no shard; leave it out", dir)
+			return nil, unlike("%s is a whole run, not a shard; leave it out", dir)
 		}
 		p := &piece{whole: w}
 		if err := w.reading(func(j *journal) error { p.log = j; return nil }); err != nil {
@@ -112,14 +113,14 @@ func oneRun(pieces []*piece) error {
 				a.dir, b.dir, difference(a.config, b.config))
 		}
 		if a.shard().Of != b.shard().Of {
-			return unlike("%s is shard %v, and %s is shard %v: want shards of one division; run those of "+
-				"the other again", a.dir, a.shard(), b.dir, b.shard())
+			return unlike("%s is shard %v, and %s is shard %v: expected shards of one division; run those "+
+				"of the other again", a.dir, a.shard(), b.dir, b.shard())
 		}
 	}
 	for _, p := range pieces {
 		if other := p.header.Binary; other != a.header.Binary {
 			return unlike("%s and %s were run by different programs: sha256 %.12s and %.12s; move one of "+
-				"them away, and run it again by the program of the others", a.dir, p.dir, a.header.Binary,
+				"them away, and rerun it with the program of the others", a.dir, p.dir, a.header.Binary,
 				other)
 		}
 	}
@@ -263,6 +264,8 @@ func (f *Folder) fill(pieces []*piece) error {
 		if err != nil {
 			return fault("merge", err)
 		}
+	}
+	for _, p := range pieces { // once it is known which traces of which piece are kept
 		if err := f.adoptTraces(p); err != nil {
 			return fault("merge", err)
 		}
@@ -282,14 +285,13 @@ const adopted = 256
 // adopt writes every attempt of another journal into that of f, in its order.
 func (f *Folder) adopt(from *journal) error {
 	var group []entry
-	var outcomes []Outcome
-	var numbers []int
+	var heads []head
 	flush := func() error {
 		at, err := f.write(group)
 		for i := range at {
-			f.log.last[numbers[i]] = slot{at[i], outcomes[i]}
+			f.log.take(at[i], heads[i])
 		}
-		group, outcomes, numbers = group[:0], outcomes[:0], numbers[:0]
+		group, heads = group[:0], heads[:0]
 		return err
 	}
 	_, err := scan(io.NewSectionReader(from.file, 0, from.tail.end), func(e *entry, _ position) error {
@@ -300,8 +302,7 @@ func (f *Folder) adopt(from *journal) error {
 		if err != nil {
 			return err
 		}
-		group, numbers = append(group, entry{Trial: e.Trial}), append(numbers, head.Trial)
-		outcomes = append(outcomes, Outcome{head.Status, head.Attempts})
+		group, heads = append(group, entry{Trial: e.Trial}), append(heads, head)
 		if len(group) < adopted {
 			return nil
 		}
@@ -317,10 +318,10 @@ func (f *Folder) adopt(from *journal) error {
 func (f *Folder) adoptTraces(p *piece) error {
 	for _, name := range slices.Sorted(maps.Keys(p.manifest.Files)) {
 		trial, ok := traceOf(name)
-		if !ok {
+		if !ok || f.log.header.Trace == trace.KeepFailures && !f.log.firsts.keeps(trial) {
 			continue
 		}
-		path := tracePath(p.dir, trial)
+		path := filepath.Join(p.dir, filepath.FromSlash(name))
 		if err := p.manifest.vouches(name, path); err != nil {
 			return err
 		}
@@ -385,9 +386,11 @@ func differingMachines(pieces []*piece) []string {
 	if slices.ContainsFunc(pieces, func(p *piece) bool {
 		return !p.manifest.Where().alike(pieces[0].manifest.Where())
 	}) {
-		return []string{"the machines differ: " + strings.Join(names, "; ") + ": cells compare, since each " +
-			"repetition was on one machine, but the spread of a cell is also that of the machines; column " +
-			"host tells them apart"}
+		return []string{"the machines differ: " + strings.Join(names, "; ") + ": cells can be compared, " +
+			"since each " +
+			"repetition was on one machine, but the spread within a cell includes that between machines; " +
+			"column " +
+			"host names them"}
 	}
 	return nil
 }
@@ -401,6 +404,7 @@ func distinct(machines []Machine) []Machine {
 type head struct {
 	Trial    int
 	Status   trace.Status
+	Reason   string
 	Attempts int
 }
 

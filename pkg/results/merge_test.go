@@ -62,7 +62,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Record(&trace.Record{At: 5, Type: trace.Up, Process: 1})
-	if err := w.Commit(); err != nil {
+	if err := w.Commit(0); err != nil {
 		t.Fatal(err)
 	}
 	first := ended(t, f, "all")
@@ -176,7 +176,7 @@ func TestMerge_Refuses(t *testing.T) {
 			}
 			_ = f.Close()
 			return f.Dir()
-		}, "is a run in one piece", ""},
+		}, "is a whole run, not a shard", ""},
 		"nothing": {func(t *testing.T, root string) string { return root }, "no shard there", ""},
 	} {
 		root := t.TempDir()

@@ -61,9 +61,9 @@ func TestEachOperation_OneTruth(t *testing.T) {
 func TestEachOperation_Refuses(t *testing.T) {
 	head := "trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n"
 	for _, tt := range []struct{ name, text, want string }{
-		{"other columns", "a,b\n1,2\n", "want"},
+		{"other columns", "a,b\n1,2\n", "expected"},
 		{"a word for a number", head + "1,1,x,0,1,2,ok,,\n",
-			`line 2: column process: "x", want a whole number`},
+			`line 2: column process: "x", expected a whole number`},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, OperationsFile), tt.text)

@@ -72,7 +72,7 @@ func TestReadSpans_OldRun(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = table.ReadSpans([]*metric.Metric{metric.Downtime})
-	wantError(t, err, "downtime_ms: ", "trial 1 outages.csv has 0 rows, and trials.csv counts 3", "downtime_agreed_ms")
+	wantError(t, err, "downtime_ms: ", "trial 1, outages.csv has 0 rows and trials.csv counts 3", "downtime_agreed_ms")
 	// A table of somebody else's in its place is not believed.
 	write(t, f.path(OutagesFile), "trial\n")
 	wantError(t, Verify(f.Dir()), OutagesFile, "is not among the files of manifest.json")
@@ -129,5 +129,5 @@ func TestEachOutage(t *testing.T) {
 	}
 	write(t, filepath.Join(alone, OutagesFile), readFile(t, f.Dir(), OutagesFile)+"1,led,3,perhaps,0,0,0,0,ok,crash,1\n")
 	err := EachOutage(alone, func(int, trace.Outage) error { return nil })
-	wantError(t, err, OutagesFile+": line 5: column spec: \"perhaps\", want true or false")
+	wantError(t, err, OutagesFile+": line 5: column spec: \"perhaps\", expected true or false")
 }

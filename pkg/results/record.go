@@ -102,7 +102,7 @@ func DecodeTrial(data []byte, design []string) (*Trial, error) {
 	}
 	t := (*Trial)(r.Field(0).Addr().Interface().(*plain))
 	if len(t.Design) != len(design) {
-		return nil, fmt.Errorf("trial %d: %d design values, want %d", t.Trial, len(t.Design), len(design))
+		return nil, fmt.Errorf("trial %d: %d design values, expected %d", t.Trial, len(t.Design), len(design))
 	}
 	for i, name := range design {
 		t.Design[i].Name = name
@@ -274,7 +274,7 @@ func readColumns[T any](b []byte, fields []field[T], what string) (rows []T, err
 			default:
 				n := numbers[i]
 				if !(n >= 0 && n <= math.MaxUint32 && n == math.Trunc(n)) {
-					return nil, fmt.Errorf("column %s of %s: %v, want a whole number", f.name, what, n)
+					return nil, fmt.Errorf("column %s of %s: %v, expected a whole number", f.name, what, n)
 				}
 				setWhole(v, int64(n))
 			}
@@ -301,7 +301,7 @@ func parseNumbers(b []byte) (out []float64, err error) {
 	b, open := bytes.CutPrefix(b, []byte("["))
 	b, closed := bytes.CutSuffix(b, []byte("]"))
 	if !open || !closed {
-		return nil, fmt.Errorf("%.80q, want an array", b)
+		return nil, fmt.Errorf("%.80q, expected an array", b)
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, nil
@@ -330,7 +330,7 @@ func parseNumber(b []byte) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(string(b), 64)
 	if err != nil {
-		return 0, fmt.Errorf("number: %q, want a decimal or null", b)
+		return 0, fmt.Errorf("number: %q, expected a decimal or null", b)
 	}
 	return v, nil
 }

@@ -1,6 +1,6 @@
 // Package results keeps a run on disk: a folder whose journal is the truth, and
 // the tables that are derived from it; or all of that in memory. It does not run, judge or compare
-// anything; docs/results.md describes every file and column.
+// anything; docs/reference/results.md describes every file, and docs/reference/metrics.md every column.
 //
 // Its promises: a trial that Append has accepted survives the death of the
 // process and of the machine; no reader sees half a table or half a record; two

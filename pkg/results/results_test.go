@@ -160,11 +160,11 @@ func TestHeaderRefused(t *testing.T) {
 		{"path in name", func(h *Header) { h.Name = "../x" }, `name "../x"`},
 		{"no name", func(h *Header) { h.Name = "" }, `name ""`},
 		{"nothing planned", func(h *Header) { h.Planned = 0 }, "0 trials planned"},
-		{"design cut", func(h *Header) { h.Design = h.Design[:3] }, "want them to begin with"},
-		{"design disordered", func(h *Header) { slices.Reverse(h.Design) }, "want them to begin with"},
+		{"design cut", func(h *Header) { h.Design = h.Design[:3] }, "expected them to begin with"},
+		{"design disordered", func(h *Header) { slices.Reverse(h.Design) }, "expected them to begin with"},
 		{"dot in column", func(h *Header) { h.Design[12] = "a.b" }, "lower snake case"},
-		{"design twice", func(h *Header) { h.Design[12] = "seed" }, `"seed" stands twice`},
-		{"metric twice", func(h *Header) { h.Metrics = []string{"messages"} }, `"messages" stands twice`},
+		{"design twice", func(h *Header) { h.Design[12] = "seed" }, `"seed" appears twice`},
+		{"metric twice", func(h *Header) { h.Metrics = []string{"messages"} }, `"messages" appears twice`},
 		{"summary column", func(h *Header) { h.Design[12] = "median" }, SummaryFile},
 	}
 	for _, test := range tests {
@@ -190,11 +190,11 @@ func TestTrialRefused(t *testing.T) {
 		change func(*Trial)
 		want   string
 	}{
-		{"beyond the plan", func(t *Trial) { t.Trial = 4 }, "want 1 to 3"},
+		{"beyond the plan", func(t *Trial) { t.Trial = 4 }, "expected 1 to 3"},
 		{"counts from nought", func(t *Trial) { t.Attempts = 0 }, "counts from 1"},
 		{"large seed", func(t *Trial) { t.Seed = 1 << 53 }, "2^53"},
 		{"status", func(t *Trial) { t.Status = "fine" }, `status "fine"`},
-		{"design", func(t *Trial) { t.Design = t.Design[1:] }, "want the columns"},
+		{"design", func(t *Trial) { t.Design = t.Design[1:] }, "expected the columns"},
 		{"metric", func(t *Trial) { t.Set(metric.Value{Name: "speed"}) }, `metric "speed"`},
 		{"metric twice", func(t *Trial) { t.own[len(t.own)-2].Name = "election_ms" }, "twice"},
 	}

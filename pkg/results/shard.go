@@ -17,8 +17,8 @@ func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
 // Note says what a reader of the shard alone should know.
 func (s Shard) Note() string {
-	return fmt.Sprintf("this is shard %v of a run, and no run: bench merge makes the run of all its shards, "+
-		"and holds that against thresholds and what is allowed", s)
+	return fmt.Sprintf("this is only shard %v of a run: bench merge merges all shards, "+
+		"and checks the run against thresholds and allow", s)
 }
 
 // ShardDir is the folder of a shard of the experiment of that name.

@@ -49,7 +49,7 @@ func columnsIn(file string, header []string) ([]Column, error) {
 	}
 	known := slices.Concat(columnsOf(at.identity), columnsOf(outcome))
 	for _, m := range metric.Counts() {
-		known = append(known, Column{m.Name, Whole})
+		known = append(known, Column{Name: m.Name, Type: Whole})
 	}
 	first := len(at.identity)
 	return slices.Concat(typed(header[:first], known), designTypes(t.Design),
@@ -59,7 +59,7 @@ func columnsIn(file string, header []string) ([]Column, error) {
 // typed are columns of those names, real ones unless they are known.
 func typed(names []string, known []Column) (out []Column) {
 	for _, name := range names {
-		c := Column{name, Real}
+		c := Column{Name: name, Type: Real}
 		if i := slices.IndexFunc(known, func(c Column) bool { return c.Name == name }); i >= 0 {
 			c = known[i]
 		}
@@ -71,7 +71,7 @@ func typed(names []string, known []Column) (out []Column) {
 // designTypes are the columns of a design.
 func designTypes(names []string) (out []Column) {
 	for _, name := range names {
-		c := Column{name, Text}
+		c := Column{Name: name, Type: Text}
 		for _, d := range designColumns {
 			if d.name == name {
 				c.Type = d.of
@@ -101,8 +101,8 @@ func ReadSheets(path string) (*Sheets, error) {
 			return nil, err
 		}
 		if !w.current {
-			return nil, fmt.Errorf("%s: its tables are not written yet, or are out of date: the run goes "+
-				"on, or was killed; %s writes them", w.dir, resuming(w.dir))
+			return nil, fmt.Errorf("%s: its tables are not written yet, or are out of date: the run is in "+
+				"progress, or was killed; %s writes them", w.dir, resuming(w.dir))
 		}
 		s.Path, s.Header, s.Manifest = w.dir, &w.header, w.manifest
 	}
@@ -137,7 +137,7 @@ func readSummary(path string) error {
 	return eachRow(path, func(header []string) (err error) {
 		p.names = header
 		if at = slices.Index(header, items[0].name) + 1; at == 0 {
-			return fmt.Errorf("no column %s, want one", items[0].name)
+			return fmt.Errorf("no column %s, expected one", items[0].name)
 		}
 		columns, err = columnsIn(SummaryFile, header)
 		return err

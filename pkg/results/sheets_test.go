@@ -84,7 +84,7 @@ func TestReadSheets_Sources(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(alone, MessagesFile), nil, 0o644))
 	_, err := ReadSheets(alone)
-	wantError(t, err, MessagesFile, "empty, want a header and rows")
+	wantError(t, err, MessagesFile, "empty, expected a header and rows")
 	must(t, f.Append(testTrial(3)))
 	_, err = ReadSheets(f.Dir())
 	wantError(t, err, "out of date", "bench run --resume "+f.Dir())

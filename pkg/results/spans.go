@@ -135,8 +135,8 @@ func (t *Table) HasOutages() error {
 			}
 		}
 		if float64(found[trial.Trial]) != want {
-			return fmt.Errorf("%s: single outages are not recorded there: of trial %d %s has %d rows, and "+
-				"%s counts %s; a run of this version has them in its folder; %s is known of all",
+			return fmt.Errorf("%s: single outages are not recorded there: for trial %d, %s has %d rows and "+
+				"%s counts %s; runs of this version record them; %s is known for all runs",
 				t.Path, trial.Trial, OutagesFile, found[trial.Trial], TrialsFile, orUnknown(want),
 				metric.Agreed.Downtime.Name)
 		}

@@ -54,7 +54,7 @@ func (t *Table) summarize(write func([]string) error) error {
 				continue
 			}
 			d := c.Describe(name)
-			row := slices.Concat(design, SummaryRow(name, d))
+			row := slices.Concat(design, SummaryRow(c, name, d))
 			if t.Header.doubts() != nil {
 				row = append(row, Doubt(d.Doubtful()))
 			}

@@ -235,7 +235,8 @@ func (t *Table) lay(header []string) (layout, error) {
 		if slices.Contains(header, "order") {
 			renamed = "; order is called run_order now"
 		}
-		return at, fmt.Errorf("the columns begin %s, want those of %s: %s, the design, %s, the metrics%s%s",
+		return at, fmt.Errorf("the columns begin %s, expected those of %s: %s, the design, %s, the "+
+			"metrics%s%s",
 			clipped(header), TrialsFile, strings.Join(names(identity), ", "), strings.Join(at.names, ", "),
 			separated(header), renamed)
 	}
@@ -275,7 +276,7 @@ func (at *layout) trial(table *Table, row []string, t *Trial) error {
 			continue
 		}
 		if want := wantedOf(name, value); want != "" {
-			return fmt.Errorf("column %s: %q, want %s", name, value, want)
+			return fmt.Errorf("column %s: %q, expected %s", name, value, want)
 		}
 		at.valid[i] = strings.Clone(value)
 	}
@@ -299,7 +300,7 @@ func (at *layout) trial(table *Table, row []string, t *Trial) error {
 		}
 	}
 	if p.err == nil && !slices.Contains(trace.Statuses(), t.Status) {
-		p.err = fmt.Errorf("status %q, want one of %q", t.Status, trace.Statuses())
+		p.err = fmt.Errorf("status %q, expected one of %q", t.Status, trace.Statuses())
 	}
 	return p.err
 }

@@ -134,14 +134,14 @@ func TestReadTable_Refuses(t *testing.T) {
 	good := readFile(t, written(t, 2, false).Dir(), TrialsFile)
 	head, rows, _ := strings.Cut(good, "\n")
 	for _, tt := range []struct{ name, text, want string }{
-		{"empty", "", "empty, want a header"},
-		{"other columns", "a,b\n1,2\n", "want those of trials.csv"},
+		{"empty", "", "empty, expected a header"},
+		{"other columns", "a,b\n1,2\n", "expected those of trials.csv"},
 		{"semicolons", strings.ReplaceAll(good, ",", ";"), "they are not separated by commas"},
 		{"a control character", strings.Replace(good, ",sim,", ",\"si\nm\",", 1),
-			`line 2: column transport: "si\nm", want no control character`},
+			`line 2: column transport: "si\nm", expected no control character`},
 		{"a word for a number", strings.Replace(good, "\n1,1,1,1,", "\n1,1,x,1,", 1),
-			`line 2: column repetition: "x", want a whole number`},
-		{"an unknown status", strings.Replace(good, ",ok,", ",fine,", 1), `status "fine", want one of ["ok"`},
+			`line 2: column repetition: "x", expected a whole number`},
+		{"an unknown status", strings.Replace(good, ",ok,", ",fine,", 1), `status "fine", expected one of ["ok"`},
 		{"infinite", strings.Replace(good, ",11.5,", ",+Inf,", 1), "column duration_ms"},
 		{"a short row", head + "\n1,2,3\n", "line 2"},
 		{"an open quote", head + "\n\"" + rows, "line 2"},
@@ -196,7 +196,7 @@ func TestReadTable_Ranges(t *testing.T) {
 					_, err = ReadSheets(at)
 				}
 				if err == nil || !strings.Contains(err.Error(), c.file+": line 2: column "+column+": ") ||
-					!strings.Contains(err.Error(), "want ") {
+					!strings.Contains(err.Error(), "expected ") {
 					t.Errorf("%s: %s %q: %v", c.file, column, value, err)
 				}
 				if _, err := ReadSheets(at); err == nil {
@@ -345,8 +345,8 @@ func TestReadTable_Messages(t *testing.T) {
 	good := readFile(t, f.Dir(), MessagesFile)
 	for _, tt := range []struct{ name, text, want string }{
 		{"of another run", strings.Replace(good, "\n1,", "\n99,", 1), "line 2: trial 99 is not in trials.csv"},
-		{"other columns", "trial,kind\n", "want"},
-		{"half a message", strings.Replace(good, ",12,", ",12.5,", 1), `column sent: "12.5", want a whole number`},
+		{"other columns", "trial,kind\n", "expected"},
+		{"half a message", strings.Replace(good, ",12,", ",12.5,", 1), `column sent: "12.5", expected a whole number`},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, TrialsFile), readFile(t, f.Dir(), TrialsFile))

@@ -3,10 +3,12 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -24,6 +27,7 @@ type Trace struct {
 	Attempt int
 	Kinds   []string // names of the kinds that records of messages index
 	Records trace.List
+	End     time.Duration // of the trial; 0 in traces of versions that did not write it down
 }
 
 // traceHeader is the first line of a trace's file.
@@ -36,7 +40,8 @@ type traceHeader struct {
 
 // traceEnd is the last line: without it, the file is not whole.
 type traceEnd struct {
-	Records *int `json:"records"` // lines between the first one and this
+	Records *int          `json:"records"` // lines between the first one and this
+	End     time.Duration `json:"end_ns"`  // of the trial; files of versions before have none
 }
 
 // traceLine is a record as it stands in the file. Instants are whole
@@ -60,23 +65,35 @@ type traceLine struct {
 	Text        string         `json:"text,omitempty"`
 }
 
+// Heartbeat names the kind of the heartbeats of failure detectors.
+const Heartbeat = "HEARTBEAT"
+
 const (
-	heartbeat      = "HEARTBEAT" // the kind 255 of the detection plane
-	heartbeatKind  = 255
+	heartbeatKind  = 255 // of the detection plane
 	detectionPlane = "detection"
 )
 
-// traceName is what the trace of a trial is called in the manifest.
-func traceName(trial int) string { return TracesDir + "/trial-" + strconv.Itoa(trial) + ".ndjson" }
+// packedSuffix is of the traces that are compressed: those of trace.KeepFailures.
+const packedSuffix = ".gz"
 
-func tracePath(dir string, trial int) string {
-	return filepath.Join(dir, filepath.FromSlash(traceName(trial)))
+// traceName is what the trace of a trial is called in the manifest.
+func traceName(trial int, packed bool) string {
+	name := TracesDir + "/trial-" + strconv.Itoa(trial) + ".ndjson"
+	if packed {
+		name += packedSuffix
+	}
+	return name
 }
+
+// traceNames are all that a trace of a trial may be called.
+func traceNames(trial int) []string { return []string{traceName(trial, false), traceName(trial, true)} }
 
 // A TraceWriter puts a trace on disk while its trial runs, so that it may be larger
 // than the memory. It is a trace.Sink. End it with Commit or Discard.
 type TraceWriter struct {
+	to    store
 	file  draft
+	pack  *gzip.Writer // nil: the file is not compressed
 	out   *bufio.Writer
 	lines *json.Encoder
 	trial int
@@ -86,14 +103,14 @@ type TraceWriter struct {
 }
 
 // NewTrace begins the trace of an attempt at a trial of the run in dir, out of the way
-// of that of an earlier attempt.
-func NewTrace(dir string, trial, attempt int, kinds []string) (*TraceWriter, error) {
-	return newTrace(&disk{dir}, trial, attempt, kinds)
+// of that of an earlier attempt. It is compressed if keep, the run's key trace, is trace.KeepFailures.
+func NewTrace(dir, keep string, trial, attempt int, kinds []string) (*TraceWriter, error) {
+	return newTrace(&disk{dir}, keep == trace.KeepFailures, trial, attempt, kinds)
 }
 
 // NewTrace begins the trace of an attempt at a trial, likewise.
 func (f *Folder) NewTrace(trial, attempt int, kinds []string) (*TraceWriter, error) {
-	return newTrace(f.files, trial, attempt, kinds)
+	return newTrace(f.files, f.Header().Trace == trace.KeepFailures, trial, attempt, kinds)
 }
 
 // DropTrace removes the trace of a trial, if it is that of an attempt.
@@ -102,7 +119,14 @@ func (f *Folder) DropTrace(trial, attempt int) error {
 	if err != nil || old.Attempt != attempt {
 		return nil
 	}
-	return notMeant(f.files.remove(traceName(trial)))
+	return notMeant(f.removeTrace(trial))
+}
+
+func (f *Folder) removeTrace(trial int) (err error) {
+	for _, name := range traceNames(trial) {
+		err = errors.Join(err, f.files.remove(name))
+	}
+	return err
 }
 
 // KeepTrace puts the trace of a trial, as TakeTrace gave it on another machine, in its place.
@@ -110,7 +134,7 @@ func (f *Folder) KeepTrace(trial int, data []byte) error {
 	if _, err := parseTrace(data); err != nil {
 		return fmt.Errorf("trial %d: trace: %w", trial, err)
 	}
-	file, err := f.files.create(traceName(trial))
+	file, err := f.files.create(traceName(trial, packed(data)))
 	if err == nil {
 		err = put(file, data)
 	}
@@ -122,18 +146,34 @@ func (f *Folder) KeepTrace(trial int, data []byte) error {
 
 // TakeTrace removes the trace of a trial and returns it; nil if none was kept.
 func (f *Folder) TakeTrace(trial int) ([]byte, error) {
-	data, err := f.files.read(traceName(trial), mostTrace)
+	data, err := anyTrace(f.files, trial)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("trial %d: %w", trial, fault("trace", err))
 	}
-	return data, notMeant(f.files.remove(traceName(trial)))
+	return data, notMeant(f.removeTrace(trial))
 }
 
-// SweepTraces removes the halves of traces that a run left that was killed.
-func (f *Folder) SweepTraces() error { return notMeant(f.files.sweep()) }
+// SweepTraces removes what a run left that was killed: the halves of traces, and those that are kept no more.
+func (f *Folder) SweepTraces() error {
+	err := f.files.sweep()
+	if f.log == nil || f.log.header.Trace != trace.KeepFailures {
+		return notMeant(err)
+	}
+	names, bad := f.files.traces()
+	err = errors.Join(err, bad)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range names {
+		trial, _ := traceOf(name)
+		if _, judged := f.log.last[trial]; judged && !f.log.firsts.keeps(trial) {
+			err = errors.Join(err, f.files.remove(name))
+		}
+	}
+	return notMeant(err)
+}
 
 func notMeant(err error) error {
 	if err != nil {
@@ -142,12 +182,18 @@ func notMeant(err error) error {
 	return nil
 }
 
-func newTrace(to store, trial, attempt int, kinds []string) (*TraceWriter, error) {
-	file, err := to.create(traceName(trial))
+func newTrace(to store, packed bool, trial, attempt int, kinds []string) (*TraceWriter, error) {
+	file, err := to.create(traceName(trial, packed))
 	if err != nil {
 		return nil, fault("trace", err)
 	}
-	w := &TraceWriter{file: file, out: bufio.NewWriterSize(file, 64<<10), trial: trial, kinds: kinds}
+	w := &TraceWriter{to: to, file: file, trial: trial, kinds: kinds}
+	var out io.Writer = file
+	if packed {
+		w.pack = gzip.NewWriter(file)
+		out = w.pack
+	}
+	w.out = bufio.NewWriterSize(out, 64<<10)
 	w.lines = json.NewEncoder(w.out)
 	w.err = w.lines.Encode(traceHeader{Schema: Schema, Trial: trial, Attempt: attempt, Kinds: nonNil(kinds)})
 	return w, nil
@@ -164,18 +210,24 @@ func (w *TraceWriter) Record(r *trace.Record) {
 // Len is how many records were written down.
 func (w *TraceWriter) Len() int { return w.n }
 
-// Commit puts the trace in its place, where that of an earlier attempt may be.
-func (w *TraceWriter) Commit() error {
+// Commit puts the trace of a trial that ended then in its place, where that of an earlier attempt may be.
+func (w *TraceWriter) Commit(end time.Duration) error {
 	defer w.file.discard()
 	err := w.err
 	if err == nil {
-		err = w.lines.Encode(traceEnd{&w.n})
+		err = w.lines.Encode(traceEnd{&w.n, end})
 	}
 	if err == nil {
 		err = w.out.Flush()
 	}
+	if err == nil && w.pack != nil {
+		err = w.pack.Close()
+	}
 	if err == nil {
 		err = w.file.publish()
+	}
+	if err == nil { // of a build that wrote it the other way
+		err = w.to.remove(traceName(w.trial, w.pack == nil))
 	}
 	if err != nil {
 		return fmt.Errorf("trial %d: %w", w.trial, fault("trace", err))
@@ -204,7 +256,7 @@ func lineOf(r *trace.Record, kinds []string) *traceLine {
 	}
 	switch {
 	case r.Plane == trace.Detection && r.Kind == heartbeatKind:
-		l.Kind = heartbeat
+		l.Kind = Heartbeat
 	case int(r.Kind) < len(kinds):
 		l.Kind = kinds[r.Kind]
 	}
@@ -232,39 +284,78 @@ func (w *whole) trace(trial int) error {
 	if !w.current {
 		return nil
 	}
-	path := tracePath(w.dir, trial)
-	name := TracesDir + "/" + filepath.Base(path)
-	if _, err := os.Lstat(path); err != nil && w.manifest.Files[name] == "" {
-		return nil // none was kept
+	for _, name := range traceNames(trial) {
+		path := filepath.Join(w.dir, filepath.FromSlash(name))
+		if _, err := os.Lstat(path); err != nil && w.manifest.Files[name] == "" {
+			continue // none was kept
+		}
+		err := w.manifest.vouches(name, path)
+		if err != nil && !w.manifest.Complete {
+			return fmt.Errorf("%w; if the run was killed, %s continues it", err, resuming(w.dir))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	err := w.manifest.vouches(name, path)
-	if err != nil && !w.manifest.Complete {
-		return fmt.Errorf("%w; if the run was killed, %s continues it", err, resuming(w.dir))
-	}
-	return err
+	return nil
 }
 
 // traceOf is the trial of a name in a manifest, if that is the name of a trace.
 func traceOf(name string) (trial int, ok bool) {
 	number, isTrace := strings.CutPrefix(name, TracesDir+"/trial-")
-	number, isFile := strings.CutSuffix(number, ".ndjson")
+	number, isFile := strings.CutSuffix(strings.TrimSuffix(number, packedSuffix), ".ndjson")
 	trial, err := strconv.Atoi(number)
 	return trial, isTrace && isFile && err == nil && strconv.Itoa(trial) == number
 }
 
 func readTrace(from store, dir string, trial int) (*Trace, error) {
-	b, err := from.read(traceName(trial), mostTrace)
+	b, err := anyTrace(from, trial)
 	if err != nil {
 		return nil, fault("trace", err)
 	}
 	t, err := parseTrace(b)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s: %w", tracePath(dir, trial), err)
+		path := filepath.Join(dir, filepath.FromSlash(traceName(trial, packed(b))))
+		return nil, fmt.Errorf("trace: %s: %w", path, err)
 	}
 	return t, nil
 }
 
+// anyTrace is the file of the trace of a trial, whatever it is called. The error is fs.ErrNotExist where
+// there is none.
+func anyTrace(from store, trial int) (b []byte, err error) {
+	for _, name := range traceNames(trial) {
+		if b, err = from.read(name, mostTrace); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return b, err
+}
+
+// packed says whether the file of a trace is compressed.
+func packed(b []byte) bool { return bytes.HasPrefix(b, []byte("\x1f\x8b")) }
+
+// unpack returns the lines of a trace.
+func unpack(b []byte) ([]byte, error) {
+	if !packed(b) {
+		return b, nil
+	}
+	in, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	b, err = io.ReadAll(io.LimitReader(in, mostTrace+1))
+	if err == nil && len(b) > mostTrace {
+		err = fmt.Errorf("larger than %d MiB", mostTrace/files.MiB)
+	}
+	return b, err
+}
+
 func parseTrace(b []byte) (*Trace, error) {
+	b, err := unpack(b)
+	if err != nil {
+		return nil, err
+	}
 	in := bufio.NewScanner(bytes.NewReader(b))
 	in.Buffer(nil, 1<<20)
 	var h traceHeader
@@ -275,7 +366,7 @@ func parseTrace(b []byte) (*Trace, error) {
 		return nil, err
 	}
 	if h.Schema != Schema {
-		return nil, fmt.Errorf("schema version %d, want %d; read it with the release that wrote it",
+		return nil, fmt.Errorf("schema version %d, expected %d; read it with the release that wrote it",
 			h.Schema, Schema)
 	}
 	t := &Trace{Trial: h.Trial, Attempt: h.Attempt, Kinds: h.Kinds}
@@ -289,6 +380,7 @@ func parseTrace(b []byte) (*Trace, error) {
 			return nil, fmt.Errorf("record %d: %w", len(t.Records)+1, err)
 		}
 		if l.traceEnd.Records != nil {
+			t.End = l.traceEnd.End
 			break
 		}
 		r, err := l.record(h.Kinds)
@@ -303,7 +395,7 @@ func parseTrace(b []byte) (*Trace, error) {
 	case l.traceEnd.Records == nil || b[len(b)-1] != '\n' || in.Scan():
 		return nil, fmt.Errorf("%w: %d records and no end", errGuard, len(t.Records))
 	case *l.traceEnd.Records != len(t.Records):
-		return nil, fmt.Errorf("%w: %d records, want %d", errGuard, len(t.Records), *l.traceEnd.Records)
+		return nil, fmt.Errorf("%w: %d records, expected %d", errGuard, len(t.Records), *l.traceEnd.Records)
 	}
 	return t, nil
 }
@@ -335,7 +427,7 @@ func (l *traceLine) record(kinds []string) (trace.Record, error) {
 		r.Plane = trace.Detection
 	}
 	kind := slices.Index(kinds, l.Kind)
-	if l.Kind == heartbeat && r.Plane == trace.Detection {
+	if l.Kind == Heartbeat && r.Plane == trace.Detection {
 		kind = heartbeatKind
 	}
 	if kind < 0 {

@@ -58,7 +58,7 @@ func inspect(path string) (*whole, error) {
 		return nil, fault("configuration", err)
 	}
 	if got := digest(w.config); got != w.header.Config {
-		return nil, fmt.Errorf("%s was changed after the run began: sha256 %.12s, want %.12s; "+
+		return nil, fmt.Errorf("%s was changed after the run began: sha256 %.12s, expected %.12s; "+
 			"put it back, or start a new run", name, got, w.header.Config)
 	}
 	if !w.current {
@@ -165,17 +165,17 @@ func (w *whole) damaged(file *os.File) error {
 	case t.torn > 0 && t.lines < known:
 		what = fmt.Sprintf("line %d of %d is damaged, at byte %d", t.lines+1, known, t.end)
 	case t.torn > 0:
-		what = fmt.Sprintf("%d bytes stand behind the end of the complete run", t.torn)
+		what = fmt.Sprintf("%d bytes follow the end of the complete run", t.torn)
 	case t.lines < known:
 		what = fmt.Sprintf("it has %d lines and had %d", t.lines, known)
 	case t.lines > known:
 		what = fmt.Sprintf("it has %d lines, and the complete run had %d", t.lines, known)
 	default:
-		what = "its lines are whole, but not those of " + ManifestFile +
+		what = "its lines are intact, but differ from those of " + ManifestFile +
 			": one of the two is of another run"
 	}
-	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or give "+
-		"up what it lost: remove %s, and %s runs again what is missing", file.Name(), what,
+	return fmt.Errorf("journal: %s: %s, and %s says that the run has %s; restore it from a copy%s; or "+
+		"discard what it lost: remove %s, and %s reruns what is missing", file.Name(), what,
 		ManifestFile, attemptsOf(w.manifest), w.tablesAlone(), ManifestFile, resuming(w.dir))
 }
 
@@ -185,7 +185,7 @@ func (w *whole) tablesAlone() string {
 	if w.manifest.vouches(TrialsFile, name) != nil {
 		return ""
 	}
-	return "; " + name + " is whole, and can be read on its own until then"
+	return "; " + name + " is intact, and can be read on its own until then"
 }
 
 // tables holds the tables against the manifest.
@@ -223,8 +223,8 @@ func (m *Manifest) vouches(name, path string) error {
 	case want == "":
 		return fmt.Errorf("%s is not among the files of %s; remove it", path, ManifestFile)
 	case got != want:
-		return fmt.Errorf("%s was edited or is damaged: sha256 %.12s, want %.12s of %s; restore it from a "+
-			"copy", path, got, want, ManifestFile)
+		return fmt.Errorf("%s was edited or is damaged: sha256 %.12s, expected %.12s of %s; restore it "+
+			"from a copy", path, got, want, ManifestFile)
 	}
 	return nil
 }
@@ -254,8 +254,8 @@ func Verify(path string) error {
 	}
 	var errs []error
 	for name := range w.manifest.Files {
-		if trial, ok := traceOf(name); ok {
-			errs = append(errs, w.manifest.vouches(name, tracePath(w.dir, trial)))
+		if _, ok := traceOf(name); ok {
+			errs = append(errs, w.manifest.vouches(name, filepath.Join(w.dir, filepath.FromSlash(name))))
 		}
 	}
 	return errors.Join(errs...)

@@ -204,22 +204,22 @@ func TestWhole_Refuses(t *testing.T) {
 	}{
 		{"last line of the journal", JournalFile, func(s string) string { return s[:len(s)-20] + "~" + s[len(s)-19:] },
 			[]string{"journal.ndjson: line 6 of 6 is damaged, at byte ", "manifest.json says that the run has 5 attempts",
-				"restore it from a copy", "trials.csv is whole, and can be read on its own", "--resume"}},
+				"restore it from a copy", "trials.csv is intact, and can be read on its own", "--resume"}},
 		{"torn journal", JournalFile, func(s string) string { return s[:len(s)-1] }, []string{"line 6 of 6 is damaged"}},
 		{"journal without its last line", JournalFile,
 			func(s string) string { return s[:strings.LastIndex(s[:len(s)-1], "\n")+1] },
 			[]string{"it has 5 lines and had 6", "restore it from a copy"}},
 		{"journal with rubbish behind it", JournalFile, func(s string) string { return s + "{" },
-			[]string{"1 bytes stand behind the end of the complete run"}},
+			[]string{"1 bytes follow the end of the complete run"}},
 		{"journal in the middle", JournalFile, func(s string) string { return s[:900] + "~" + s[901:] },
 			[]string{"damaged in the middle of the file", "restore the file from a copy"}},
 		{"no journal", JournalFile, nil, []string{"journal.ndjson is missing, and manifest.json says that the run " +
-			"has 5 attempts; restore it from a copy", "trials.csv is whole, and can be read on its own"}},
+			"has 5 attempts; restore it from a copy", "trials.csv is intact, and can be read on its own"}},
 		{"table", TrialsFile, func(s string) string { return strings.Replace(s, ",19,1,", ",18,2,", 1) },
 			[]string{"trials.csv was edited or is damaged: sha256 ", "restore it from a copy; or remove manifest.json"}},
 		{"no table", SummaryFile, nil, []string{"summary.csv is missing, and manifest.json names it"}},
 		{"manifest", ManifestFile, func(s string) string { return strings.Replace(s, `"seed": 1`, `"seed": 2`, 1) },
-			[]string{"manifest.json was edited or is damaged", "it does not have its own checksum; restore it"}},
+			[]string{"manifest.json was edited or damaged", "its checksum does not match; restore it"}},
 		{"configuration", ConfigFile, func(s string) string { return s + "\n" },
 			[]string{"config.resolved.yaml was changed after the run began", "put it back"}},
 	}
@@ -245,13 +245,13 @@ func TestWhole_Refuses(t *testing.T) {
 func TestWhole_Trace(t *testing.T) {
 	t.Parallel()
 	dir := complete(t).Dir()
-	path := tracePath(dir, 1)
+	path := filepath.Join(dir, traceName(1, false))
 	good := readFile(t, path)
 	write(t, path, strings.Replace(good, `"process":2,"peer":2`, `"process":2,"peer":9`, 1))
 	_, err := ReadTrace(dir, 1)
 	wantError(t, err, "trace: ", "trial-1.ndjson was edited or is damaged", "restore it from a copy")
 	write(t, path, good)
-	write(t, tracePath(dir, 3), strings.Replace(good, `"trial":1`, `"trial":3`, 1))
+	write(t, filepath.Join(dir, traceName(3, false)), strings.Replace(good, `"trial":1`, `"trial":3`, 1))
 	_, err = ReadTrace(dir, 3)
 	wantError(t, err, "trial-3.ndjson is not among the files of manifest.json; remove it")
 	must(t, os.Remove(path))

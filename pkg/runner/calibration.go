@@ -20,6 +20,8 @@ import (
 // so that an inert fault does not pass unseen.
 type calibration struct {
 	cells map[int]*achieved
+	mark  string // the first trial that is marked, and why
+	late  spread // by what share of a time marked trials were late
 }
 
 type achieved struct {
@@ -30,7 +32,6 @@ type achieved struct {
 	skipped      int     // faults
 	trials       int     // with status ok
 	marked       int     // of those
-	mark         string
 	steady       steadiness
 	below        int // trials with status ok whose ramp ended before the knee
 }
@@ -74,8 +75,39 @@ func (c *calibration) add(t experiment.Trial, o work.Outcome, row *results.Trial
 	}
 	if row.Marked() {
 		a.marked++
-		a.mark = cmp.Or(a.mark, fmt.Sprintf("trial %d: %s", row.Trial, row.Reason))
+		c.mark = cmp.Or(c.mark, fmt.Sprintf("trial %d: %s", row.Trial, row.Reason))
+		if v, kind := row.Observe(metric.Skew.Name); kind == results.Observed {
+			c.late.add(v)
+		}
 	}
+}
+
+// A spread is the smallest and the largest of some values.
+type spread struct{ n, least, most float64 }
+
+func (s *spread) add(v float64) {
+	if s.n++; s.n == 1 {
+		s.least, s.most = v, v
+	}
+	s.least, s.most = min(s.least, v), max(s.most, v)
+}
+
+// marked says of the whole run how many trials the machine may have lengthened.
+func (c *calibration) marked() []string {
+	marked, trials := 0, 0
+	for _, a := range c.cells {
+		marked, trials = marked+a.marked, trials+a.trials
+	}
+	if marked == 0 {
+		return nil
+	}
+	why := c.mark
+	if c.late.n > 1 {
+		why = fmt.Sprintf("machine late by %.0f to %.0f %%; first %s", 100*c.late.least, 100*c.late.most, why)
+	}
+	return []string{fmt.Sprintf("%d of %d trials with status ok are marked, since the machine may have "+
+		"lengthened their times (%s); use fewer nodes, longer latencies or an idle machine", marked, trials,
+		why)}
 }
 
 // warnings names the cells whose network was not what was asked for.
@@ -88,22 +120,19 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		}
 		p := &e.Cells[i].Plan
 		if a.skipped > 0 {
-			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial was over before, or "+
-				"nobody was there to whom they could (faults_skipped)", i+1, a.skipped))
+			out = append(out, fmt.Sprintf("cell %d: %d faults did not happen: the trial ended before them, "+
+				"or no "+
+				"process was there to take them (faults_skipped)", i+1, a.skipped))
 		}
 		if math.Abs(a.offered-a.due) > deviations(sure)*math.Sqrt(a.due) { // of a Poisson variable
-			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a time for which %.4g were "+
-				"asked for (%v per second)", i+1, a.offered, a.due, p.Scenario.Does().MeanRate()))
+			out = append(out, fmt.Sprintf("cell %d: %.0f requests were made in a period for which %.4g were "+
+				"configured (%v per second)", i+1, a.offered, a.due, p.Scenario.Does().MeanRate()))
 		}
 		if a.down > 1.1*a.outage {
-			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than they were to be "+
-				"(outage_achieved_ms): it takes that long to start one; longer downtimes hide it", i+1,
+			out = append(out, fmt.Sprintf("cell %d: processes were down %.0f %% longer than configured "+
+				"(outage_achieved_ms): starting one takes that long; with longer downtimes it matters "+
+				"less", i+1,
 				100*(a.down/a.outage-1)))
-		}
-		if a.marked > 0 {
-			out = append(out, fmt.Sprintf("cell %d: %d of %d trials with status ok are marked, since the "+
-				"machine may have lengthened their times (skew, throttled_ms, steal_share); %s; use fewer "+
-				"nodes, longer latencies or an idle machine", i+1, a.marked, a.trials, a.mark))
 		}
 		if a.copies == 0 {
 			continue
@@ -118,17 +147,17 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 			lo, hi := stats.BinomialInterval(int(share*float64(a.lost)), int(share*float64(a.copies)), sure)
 			if asked < lo || asked > hi {
 				out = append(out, fmt.Sprintf("cell %d: %d of %d messages were lost, but a loss of %.4g was "+
-					"asked for: outside the interval %.4g to %.4g (99.9 %% for all cells together)", i+1,
+					"configured: outside the interval %.4g to %.4g (99.9 %% for all cells together)", i+1,
 					a.lost, a.copies, asked, lo, hi))
 			}
 		}
 		if a.held > 0.1*a.asked && a.asked > 0 {
-			out = append(out, fmt.Sprintf("cell %d: latencies are %.0f %% longer than asked for, since no "+
+			out = append(out, fmt.Sprintf("cell %d: latencies are %.0f %% longer than configured, since no "+
 				"message may overtake the one before it on its link (order_delay_ms); network.order: "+
 				"unordered lets them", i+1, 100*a.held/a.asked))
 		}
 	}
-	return slices.Concat(out, c.warmups(e), c.ramps(e))
+	return slices.Concat(c.marked(), out, c.warmups(e), c.ramps(e))
 }
 
 // confidence is that of an interval in each of some cells, so that with 99.9 % all of them hold

@@ -40,9 +40,8 @@ func TestCalibration(t *testing.T) {
 		"links are flaky": {flaky, 1000, 300, "", 0, ""},
 		"bursts":          {bursts, 1000, 140, "", 0, ""}, // would be too much of independent losses
 		"bursts, far off": {bursts, 1000, 300, "", 0, "cell 1: 900 of 3000 messages were lost"},
-		"marked": {"", 1000, 0, "late: 14 % of waiting_ms", 0, "cell 1: 2 of 3 trials with status ok are marked, " +
-			"since the machine may have lengthened their times (skew, throttled_ms, steal_share); trial 1: " +
-			"late: 14 % of waiting_ms; use fewer nodes"},
+		"marked": {"", 1000, 0, "late: 14 % of waiting_ms", 0, "2 of 3 trials with status ok are marked, since " +
+			"the machine may have lengthened their times (trial 1: late: 14 % of waiting_ms); use fewer nodes"},
 		"faults are left":  {"", 1000, 0, "", 3, "cell 1: 9 faults did not happen"},
 		"nothing was sent": {"network: {loss: 0.1}\n", 0, 0, "", 0, ""},
 	} {
@@ -108,7 +107,7 @@ func TestCalibration_Metrics(t *testing.T) {
 		ask, little, far float64
 		want             string
 	}{
-		"order":   {"latency_requested_ms", "order_delay_ms", 2, 0.19, 0.5, "latencies are 25 % longer than asked for"},
+		"order":   {"latency_requested_ms", "order_delay_ms", 2, 0.19, 0.5, "latencies are 25 % longer than configured"},
 		"outages": {"outage_requested_ms", "outage_achieved_ms", 200, 219, 250, "processes were down 25 % longer"},
 	} {
 		warned := func(got float64) string {

@@ -18,7 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the tables of docs/stopping.md, with CONCLAVE_NIGHTLY=1")
+var rewrite = flag.Bool("rewrite", false, "rewrite the tables of docs/explanation/stopping.md, with CONCLAVE_NIGHTLY=1")
 
 // A chance draws values whose median is known. Those above limit are cut off: a time-out.
 type chance struct {
@@ -192,7 +192,7 @@ func (c *chance) everHolds(s *stop, method int, r *rand.Rand, runs int) float64 
 	return float64(held) / float64(runs)
 }
 
-// TestRule_Coverage holds docs/stopping.md to what the rule does: how often the interval at
+// TestRule_Coverage holds docs/explanation/stopping.md to what the rule does: how often the interval at
 // the stop has the median, and how often all those on the way have it. With anytime that is
 // 95 % at least, but for chance, whatever is drawn.
 func TestRule_Coverage(t *testing.T) {
@@ -235,7 +235,7 @@ func TestRule_Coverage(t *testing.T) {
 	onPage(t, "| distribution | min, max, ci |", rows, runs)
 }
 
-// TestRule_Tests holds docs/stopping.md to how often tests that take n for fixed find a
+// TestRule_Tests holds docs/explanation/stopping.md to how often tests that take n for fixed find a
 // difference where there is none, once the rule has ended the cells.
 func TestRule_Tests(t *testing.T) {
 	t.Parallel()
@@ -286,11 +286,11 @@ func share(v float64) string { return fmt.Sprintf("%.3f", v) }
 // chanceOf is how far a share of so many may be off.
 func chanceOf(p float64, runs int) float64 { return 4 * math.Sqrt(p*(1-p)/float64(runs)) }
 
-// onPage holds the rows of a table of docs/stopping.md, whose first line begins with head,
+// onPage holds the rows of a table of docs/explanation/stopping.md, whose first line begins with head,
 // to what was measured; an empty figure was not.
 func onPage(t *testing.T, head string, rows [][]string, runs int) {
 	t.Helper()
-	path := filepath.Join("..", "..", "docs", "stopping.md")
+	path := filepath.Join("..", "..", "docs", "explanation", "stopping.md")
 	b, err := os.ReadFile(path)
 	must(t, err)
 	lines := strings.Split(string(b), "\n")

@@ -122,7 +122,7 @@ func TestStarved(t *testing.T) {
 		}
 		t.Logf("trial %d: %s", i+1, row["reason"])
 	}
-	if n := spoiledBy(t, dir, regexp.MustCompile(`the machine was (starved|late)|started .* late|not ready`)); n < 2 {
+	if n := spoiledBy(t, dir, regexp.MustCompile(`the machine was (overloaded|late)|started .* late|not ready`)); n < 2 {
 		t.Errorf("%d attempts are invalid for that, want 2", n)
 	}
 	c.alone()
@@ -144,10 +144,21 @@ allow: {invalid: 4}
 
 // TestThrottled: of a run that has a quarter of a processor, in slices, no figure stands
 // without a mark that is more than a tenth longer than it should be: simulation says
-// what it should be, and an idle machine adds a twentieth of its own.
+// what it should be, and an idle machine adds a twentieth of its own. Where a quarter is enough, less is given.
 func TestThrottled(t *testing.T) {
 	t.Parallel()
-	group := poor(t, 5000, 20_000)
+	for _, quota := range []int{5000, 2500, 1250} {
+		if disturbed(t, poor(t, quota, 20_000)) > 0 {
+			return
+		}
+	}
+	t.Error("none of the trials is marked, and none invalid")
+}
+
+// disturbed is how many trials of a run in a control group are marked or invalid. The others have their
+// figures.
+func disturbed(t *testing.T, group string) (n int) {
+	t.Helper()
 	times := func(world string) (rows []map[string]string) {
 		c := newCommand(t)
 		p := exec.Command(c.exe, starvedRole, group, write(t, queueing), "--out", c.root, "--set", "transport="+world)
@@ -161,12 +172,11 @@ func TestThrottled(t *testing.T) {
 		return table(t, c.dir(), results.TrialsFile)
 	}
 	truth := times("sim")[0]
-	disturbed := 0
 	for _, row := range times("nats") {
 		t.Logf("trial %s: %s, waiting_ms %s, skew %s, throttled_ms %s: %s", row["trial"], row["status"],
 			row["waiting_ms"], row["skew"], row["throttled_ms"], row["reason"])
 		if row["reason"] != "" {
-			disturbed++
+			n++
 			continue
 		}
 		for _, metric := range []string{"waiting_ms", "sync_delay_ms", "latency_achieved_ms"} {
@@ -176,9 +186,7 @@ func TestThrottled(t *testing.T) {
 			}
 		}
 	}
-	if disturbed == 0 {
-		t.Error("none of the trials is marked, and none invalid")
-	}
+	return n
 }
 
 func number(t *testing.T, text string) float64 {
@@ -330,7 +338,7 @@ func TestLimits(t *testing.T) {
 			"--set", "repetitions=1", "--set", "retries=0", "--set", "allow.invalid=0"}, nil, []int{1, 5},
 			`(ulimit -u)|resource temporarily unavailable`},
 		{"a disk that is read only", []string{readOnlyRole, "OUT", "FILE"}, own, []int{1},
-			"read-only file system; want a folder that can be written"},
+			"read-only file system; expected a folder that can be written"},
 		{"no loopback", []string{"run", "FILE", "--out", "OUT"}, &alone, []int{1},
 			"network is unreachable: is the loopback interface up"},
 	} {

@@ -424,7 +424,7 @@ func TestFolderCannotBeWritten(t *testing.T) {
 	file := filepath.Join(c.root, "file")
 	must(t, os.WriteFile(file, nil, 0o644))
 	must(t, os.WriteFile(filepath.Join(c.root, "short"), nil, 0o644))
-	const instead = "not a directory; want a folder where a file stands"
+	const instead = "not a directory; expected a folder, found a file"
 	for name, test := range map[string]struct{ out, want string }{
 		"below a file":                {filepath.Join(file, "results"), file + ": " + instead},
 		"a file":                      {file, file + ": " + instead},

@@ -1,5 +1,5 @@
-// Package runner runs the trials of an experiment in either world, has them
-// judged, and puts them on disk. It decides nothing about networks, algorithms
+// Package runner runs the trials of an experiment, in simulation or as real processes, has
+// them judged, and puts them on disk. It decides nothing about networks, algorithms
 // or statistics.
 package runner
 
@@ -74,7 +74,7 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 	h := results.Header{
 		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
 		Design: e.Columns, Argv: argv,
-		Metrics: metric.Names(columns(e)), Until: ruleOf(e),
+		Metrics: metric.Names(columns(e)), Until: ruleOf(e), Trace: e.Trace,
 	}
 	for _, o := range e.Overrides {
 		h.Overrides = append(h.Overrides, results.Override(o))
@@ -164,6 +164,7 @@ type run struct {
 	ahead   int
 	sites   []results.Site   // of the programs that have the nodes, if it is not this one
 	workers []results.Worker // elsewhere, by name
+	firsts  results.Firsts   // of the trials that failed in this process
 
 	mu        sync.Mutex
 	stopping  *Stopping

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -108,6 +110,113 @@ func TestTraces(t *testing.T) {
 		}
 		if _, err := os.Lstat(half); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("trace: %s: %s: %v", asked, half, err)
+		}
+	}
+}
+
+// flood fails often, and for few reasons.
+const flood = `
+name: flood
+problem: election
+algorithms: [bully]
+transport: sim
+network: {latency: 2ms}
+detector: {kind: heartbeat}
+time_limit: 200ms
+scenario: {kind: leader-crash}
+nodes: 3
+sweep:
+  - {vary: network.loss, over: [0.4, 0.5]}
+repetitions: 40
+seed: 1
+`
+
+// The first ten trials that fail for a reason keep their traces, whether the run is in one piece, in
+// processes of its own or in this one, was interrupted and resumed, or merged of shards; and they are the
+// same to the last byte.
+func TestTraces_First(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	whole := func(o runner.Options) string {
+		e, f := created(t, flood, filepath.Join(root, fmt.Sprint("whole", o.Workers, len(o.WorkArgs))))
+		defer f.Close()
+		_, err := runner.Run(context.Background(), e, f, o)
+		must(t, err)
+		return f.Dir()
+	}
+	want := whole(runner.Options{Workers: 1})
+	failed, kept := map[string]int{}, 0
+	for _, row := range table(t, want, results.TrialsFile) {
+		if trace.Status(row["status"]) == trace.OK {
+			continue
+		}
+		key := row["status"] + results.Alike(row["reason"])
+		n, err := strconv.Atoi(row["trial"])
+		must(t, err)
+		_, err = results.ReadTrace(want, n)
+		if keeps := failed[key] < results.MostAlike; keeps != (err == nil) {
+			t.Errorf("trial %d, the number %d of %q: trace %v", n, failed[key]+1, key, err)
+		}
+		if failed[key]++; err == nil {
+			kept++
+		}
+	}
+	m, err := results.ReadManifest(want)
+	must(t, err)
+	sum := 0
+	for _, left := range m.Traced {
+		sum += left.Kept
+	}
+	if len(failed) == 0 || kept != sum || len(m.Traced) != 1 || m.Traced[0].Trials <= kept {
+		t.Errorf("%d reasons, %d kept; the manifest says %+v", len(failed), kept, m.Traced)
+	}
+
+	resumed := func() string {
+		e, f := created(t, flood, filepath.Join(root, "resumed"))
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		_, err := runner.Run(ctx, e, f, runner.Options{Workers: 2, Progress: func(p runner.Progress) {
+			if p.Finished >= 30 {
+				cancel()
+			}
+		}})
+		if err == nil {
+			t.Error("the run was not interrupted")
+		}
+		must(t, f.Close())
+		f, err = results.Open(f.Dir(), results.Resume{})
+		must(t, err)
+		defer f.Close()
+		_, err = runner.Run(context.Background(), e, f, runner.Options{Workers: 2})
+		must(t, err)
+		return f.Dir()
+	}
+	merged := func() string {
+		dir := filepath.Join(root, "merged")
+		var parts []string
+		for i := 1; i <= 3; i++ {
+			e, err := experiment.Load(write(t, flood), experiment.Overrides{})
+			must(t, err)
+			e.Shard = experiment.Shard{Index: i, Of: 3}
+			config, err := e.Resolved()
+			must(t, err)
+			f, err := results.Create(dir, runner.Header(e, []string{"bench"}), config)
+			must(t, err)
+			_, err = runner.Run(context.Background(), e, f, runner.Options{})
+			must(t, errors.Join(err, f.Close()))
+			parts = append(parts, f.Dir())
+		}
+		run, err := results.Merge(parts, dir, []string{"bench", "merge"})
+		must(t, err)
+		return run
+	}
+	o := options(t)
+	o.Workers = 3
+	for name, dir := range map[string]string{"workers": whole(o), "resumed": resumed(), "merged": merged()} {
+		must(t, results.Verify(dir))
+		same(t, files(t, dir), files(t, want))
+		if m, err := results.ReadManifest(dir); err != nil || m.Traced[0].Kept != kept {
+			t.Errorf("%s: the manifest says %+v, %v, want %d kept", name, m.Traced, err, kept)
 		}
 	}
 }

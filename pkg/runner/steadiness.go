@@ -85,12 +85,13 @@ func (c *calibration) warmups(e *experiment.Experiment) (out []string) {
 	}
 	if short.n > 0 {
 		out = append(out, fmt.Sprintf("%v: the warm-up lasts longer than scenario.warmup: waiting times are "+
-			"steady after up to %.0f entries (MSER-5, warmup_found), and those before move waiting_ms by up "+
-			"to %.2g %%; set it to %.0f", &short, most, 100*moves, math.Ceil(most)))
+			"steady after up to %.0f entries (MSER-5, warmup_found), and earlier ones change waiting_ms by "+
+			"up "+
+			"to %.2g %%; set scenario.warmup to %.0f", &short, most, 100*moves, math.Ceil(most)))
 	}
 	if never.n > 0 {
 		out = append(out, fmt.Sprintf("%v: waiting times do not become steady: in most trials MSER-5 would "+
-			"cut more than half of the entries (warmup_found); make the load longer, or lower", &never))
+			"truncate more than half of the entries (warmup_found); make the load longer, or lower", &never))
 	}
 	return out
 }
@@ -124,8 +125,8 @@ func (c *calibration) ramps(e *experiment.Experiment) []string {
 	if below == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%v: in %d of %d trials the ramp ended before requests surely came "+
-		"faster than they are granted: their knee_per_s counts as larger than all that were found, "+
+	return []string{fmt.Sprintf("%v: in %d of %d trials the ramp ended before requests clearly came "+
+		"faster than they are granted: their knee_per_s counts as larger than all others, "+
 		"and is at least about kept_up_per_s; raise scenario.to by half, or scenario.duration",
 		&cells, below, trials)}
 }

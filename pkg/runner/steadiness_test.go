@@ -40,11 +40,11 @@ func TestCalibration_Steady(t *testing.T) {
 		"not sure":        {[]float64{10, 30, 30, 30, 30, 30}, nil, 2, ""},
 		"does not matter": {[]float64{30, 30, 30, 30, 30, 30}, nil, 1001, ""},
 		"one cell": {[]float64{30, 30, 30, 30, 30, 30}, nil, 2000, "cell 1: the warm-up lasts longer than " +
-			"scenario.warmup: waiting times are steady after up to 30 entries (MSER-5, warmup_found), and those " +
-			"before move waiting_ms by up to 22 %; set it to 30"},
+			"scenario.warmup: waiting times are steady after up to 30 entries (MSER-5, warmup_found), and earlier " +
+			"ones change waiting_ms by up to 22 %; set scenario.warmup to 30"},
 		"two": {[]float64{15, 15, 15, 15, 15, 15}, []float64{20, 20, 20, 20, 20, none}, 2000, "2 cells, the first " +
 			"of them cell 1: the warm-up lasts longer than scenario.warmup: waiting times are steady after up to " +
-			"20 entries (MSER-5, warmup_found), and those before move waiting_ms by up to 8.6 %; set it to 20"},
+			"20 entries (MSER-5, warmup_found), and earlier ones change waiting_ms by up to 8.6 %; set scenario.warmup to 20"},
 		"never": {[]float64{none, none, none, none, 20, 20}, nil, 2, "cell 1: waiting times do not become steady"},
 	} {
 		var c calibration

@@ -16,8 +16,8 @@ import (
 
 // A Stopping decides for each cell after which repetition enough is known. It goes
 // by the cell's own trials in the order of their repetitions and by nothing else, so
-// that whoever reads the same trials again, after a kill or on more cores, decides
-// alike.
+// that reading the same trials again, after a kill or on more cores, leads to the
+// same decision.
 type Stopping struct {
 	experiment *experiment.Experiment
 	rule       *results.Rule // nil: none
@@ -197,7 +197,7 @@ func (s *Stopping) Note() string {
 		}
 	}
 	text := fmt.Sprintf("repetitions: a cell ends when the 95 %% interval of the median of %s is within %s, "+
-		"looked at from repetition %d on: %d of %d cells did", r.Metric, results.Percent(r.CI), r.Min,
+		"checked from repetition %d on: %d of %d cells did", r.Metric, results.Percent(r.CI), r.Min,
 		len(after), len(r.Cells))
 	if len(after) > 0 {
 		text += fmt.Sprintf(", after %d", slices.Min(after))
@@ -209,7 +209,7 @@ func (s *Stopping) Note() string {
 		text += fmt.Sprintf("; not within %d: cell %s", r.Max, listed(wide))
 	}
 	if len(open) > 0 {
-		text += "; not at its end: cell " + listed(open)
+		text += "; unfinished: cell " + listed(open)
 	}
 	return text + "; " + r.Promise()
 }
@@ -231,7 +231,7 @@ type schedule struct {
 	whole      bool
 }
 
-// mostPlanned is about how many trials are planned at once where whoever runs them comes back for more
+// mostPlanned is about how many trials are planned at once where their runner asks for more
 // without delay: a plan is large.
 const mostPlanned = 2048
 

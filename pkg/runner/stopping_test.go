@@ -199,7 +199,7 @@ func TestStopping_Note(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"election_ms is within ±3 %", "from repetition 8 on: 1 of 4 cells did",
-		"after 8; not within", "not within 60: cell 2 (±27.9 %), 3 (no interval)", "not at its end: cell 4"} {
+		"after 8; not within", "not within 60: cell 2 (±27.9 %), 3 (no interval)", "unfinished: cell 4"} {
 		if !strings.Contains(s.Note(), want) {
 			t.Errorf("no %q in %q", want, s.Note())
 		}

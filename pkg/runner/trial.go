@@ -129,7 +129,7 @@ func (r *run) simulateAll(ctx context.Context, workers int, todo <-chan experime
 	for t := range todo {
 		plan := t.Plan
 		plan.Trial = transport.Sim.Name
-		o, err := work.SimulateTraced(&plan, r.experiment.Trace, r.store, t.Number)
+		o, err := work.SimulateTraced(&plan, r.experiment.Trace, r.store, &r.firsts, t.Number)
 		if err != nil {
 			return err
 		}
@@ -220,9 +220,7 @@ func (r *run) row(t experiment.Trial, attempt int, o work.Outcome) results.Trial
 		t.Order
 	row.Seed, row.Attempts, row.InModel = t.Seed, attempt, v.Within(&t.Plan)
 	row.Design = r.experiment.Cells[t.Cell-1].Design
-	if t.Plan.InModel && v.Beyond != "" && row.Status != trace.OK {
-		row.Reason += "; in_model=false: " + v.Beyond
-	}
+	row.Reason = work.Reason(&t.Plan, v)
 	h := r.store.Header()
 	row.Host = h.Where()
 	if q := o.Quality; q != nil {

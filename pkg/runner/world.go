@@ -26,8 +26,8 @@ func (r *run) here(ctx context.Context, todo []experiment.Trial) (err error) {
 	round := r.hostRound
 	if r.experiment.Virtual() {
 		round = r.simulateRound
-		if r.store.Dir() == "" && r.experiment.Trace != "none" && r.options.children() {
-			return errors.New("a run in memory keeps no traces of trials that other processes simulate: " +
+		if r.store.Dir() == "" && r.experiment.Trace != trace.KeepNone && r.options.children() {
+			return errors.New("a run in memory cannot keep traces of trials that other processes simulate: " +
 				"set trace: none, or leave WorkArgs out")
 		}
 	}
@@ -38,7 +38,7 @@ func (r *run) here(ctx context.Context, todo []experiment.Trial) (err error) {
 }
 
 // Replay runs a trial of e again, and hands its records to sink. In simulation it is
-// the same trial to the last event; on real nodes it has the same plan and luck.
+// the same trial to the last event; on real nodes it has the same plan and random draws.
 func Replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, o Options,
 	sink trace.Sink) (check.Verdict, harness.End, error) {
 	out, err := replay(ctx, e, t, &o, sink)

@@ -26,7 +26,7 @@ import (
 )
 
 // perInstant bounds the events of one instant for each process: an algorithm
-// that sends for ever over links without latency must not hang the simulator.
+// that sends forever over links without latency must not hang the simulator.
 const perInstant = 10_000
 
 // crowd bounds the messages on their way: an algorithm that doubles them must
@@ -49,7 +49,7 @@ var abandoned atomic.Pointer[func(*harness.Setup, error)]
 
 // OnAbandon says what to do about a trial whose plugin does not return to the
 // simulator, or takes all memory: err says how. That code cannot be stopped, so f is
-// to end the process. Unless it is told otherwise, Run panics in another goroutine.
+// to end the process. By default Run panics in another goroutine.
 func OnAbandon(f func(setup *harness.Setup, err error)) { abandoned.Store(&f) }
 
 // Abandon does what OnAbandon says about a trial.
@@ -111,8 +111,8 @@ type simulation struct {
 	name string // of the trial, for messages that must say which one it was
 }
 
-// The simulation is the world that faults act on.
-var _ fault.World = (*simulation)(nil)
+// Faults act on the simulation.
+var _ fault.Executor = (*simulation)(nil)
 
 // A process is one process of the algorithm and what outlives its crashes.
 type process struct {
@@ -499,7 +499,7 @@ func (s *simulation) Pause(p algo.ID) {
 	s.note(trace.Record{Type: trace.Pause, Process: uint32(p), Incarnation: proc.incarnation})
 }
 
-// Resume has p go on with what waited.
+// Resume makes p continue with what waited.
 func (s *simulation) Resume(p algo.ID) {
 	proc := &s.procs[p-1]
 	if !proc.paused {

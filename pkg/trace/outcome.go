@@ -19,6 +19,34 @@ const (
 // Statuses lists them in the order in which reports show them.
 func Statuses() []Status { return []Status{OK, TimedOut, Violated, Unknown, Unstable, Invalid, Failed} }
 
+// Doc is what the status means: a phrase.
+func (s Status) Doc() string {
+	return map[Status]string{
+		OK: "it ran to its end, and every promise held; there is evidence: an election that reached " +
+			"agreement, " +
+			"or an entry, or, in a scenario about a span of time, agreement all the time",
+		TimedOut: "the time limit ended it: something did not finish that the algorithm does not promise " +
+			"to " +
+			"finish, or not in that time. In `churn`, an election under way when the span ends is no failure",
+		Violated: "a promise of the algorithm was broken",
+		Unknown:  "too little happened to decide",
+		Unstable: "open load came faster than it was served: every waiting time grows with the duration",
+		Invalid:  "the harness or the machine skewed it and all its retries",
+		Failed: "it could not be run, or the plugin broke its contract: it panics, hangs, exits, or asks " +
+			"for " +
+			"more than is allowed",
+	}[s]
+}
+
+// Counted says how summary.csv counts such a trial.
+func (s Status) Counted() string {
+	return map[Status]string{OK: "yes", TimedOut: "as censored"}[s]
+}
+
+// Judged says whether such a trial came to a verdict on the algorithm: it kept its promises, broke one, or
+// ran out of time.
+func (s Status) Judged() bool { return s == OK || s == TimedOut || s == Violated }
+
 // An Operation is an election or an entry. Its instants are offsets from the start of the
 // trial; a negative one has not come.
 type Operation struct {
@@ -68,8 +96,29 @@ const (
 	Mistrusted    Origin = "false-suspicion" // a process gave up a leader that was live and in reach
 	Unneeded      Origin = "unneeded"        // nothing had happened to the leader, and nobody suspected it
 	AtStart       Origin = "start"           // there was none to begin with
-	Asked         Origin = "script"          // a process was told to begin, or to do an operation
+	Asked         Origin = "script"          // a script made a process begin, or do an operation
 )
+
+// Origins lists them.
+func Origins() []Origin {
+	return []Origin{LeaderCrashed, OtherCrashed, Parted, AtStart, Asked, CameBack, Mended, Mistrusted,
+		Unneeded}
+}
+
+// Doc is what it means: a phrase.
+func (o Origin) Doc() string {
+	return map[Origin]string{
+		LeaderCrashed: "the leader crashed, or was suspended",
+		OtherCrashed:  "another process did, and with it a majority was gone",
+		CameBack:      "a process came back, was resumed, or is trusted again",
+		Parted:        "links were cut",
+		Mended:        "links were healed",
+		Mistrusted:    "a process gave up a leader that was live and in reach",
+		Unneeded:      "nothing had happened to the leader, and no process suspected it",
+		AtStart:       "there was no leader to begin with",
+		Asked:         "the scenario asked a process to begin, or to do an operation",
+	}[o]
+}
 
 // Loss says whether something was taken from the processes without which there is no leader:
 // the leader, or a majority, or any leader at all at the start. The other origins are what
@@ -97,3 +146,22 @@ const (
 	// Hastened is an election by whose cause, the loss of the leader, another was on its way already.
 	Hastened Progress = "hastened"
 )
+
+// Progresses lists what becomes of operations.
+func Progresses() []Progress {
+	return []Progress{Completed, Pending, Warmup, Crashed, Joined, Restarted, Unasked, Hastened}
+}
+
+// Doc is what it means: a phrase.
+func (p Progress) Doc() string {
+	return map[Progress]string{
+		Completed: "it came to its end, and counts",
+		Warmup:    "an entry that is not measured",
+		Pending:   "it had not finished when the trial ended",
+		Crashed:   "a request whose process crashed before the grant",
+		Joined:    "a process came back, and in the end all agree on the leader of before",
+		Restarted: "a process came back, and brought another leader",
+		Unasked:   "an election that began for another reason than the scenario measures",
+		Hastened:  "an election that was on its way before the leader was lost",
+	}[p]
+}

@@ -1,6 +1,6 @@
 // Package trace is what happened in a trial: one record type, written alike by
 // the simulator and by real nodes, and read by the checkers, the metrics and
-// the diagrams. It does not know who wrote a record or why.
+// the diagrams. It does not know what wrote a record or why.
 package trace
 
 import (
@@ -180,7 +180,7 @@ const omitted = 0x80
 // Get decodes b, which must hold Size bytes, and says whether it is a record.
 func (r *Record) Get(b []byte) error {
 	if len(b) < Size {
-		return fmt.Errorf("trace record: %d bytes, want %d", len(b), Size)
+		return fmt.Errorf("trace record: %d bytes, expected %d", len(b), Size)
 	}
 	le := binary.LittleEndian
 	*r = Record{

@@ -86,8 +86,8 @@ func TestGet_Refuses(t *testing.T) {
 	}{
 		"good":         {func(b []byte) []byte { return b }, ""},
 		"longer":       {func(b []byte) []byte { return append(b, 9) }, ""},
-		"nothing":      {func([]byte) []byte { return nil }, "0 bytes, want 64"},
-		"one too few":  {func(b []byte) []byte { return b[:Size-1] }, "63 bytes, want 64"},
+		"nothing":      {func([]byte) []byte { return nil }, "0 bytes, expected 64"},
+		"one too few":  {func(b []byte) []byte { return b[:Size-1] }, "63 bytes, expected 64"},
 		"no type":      {func(b []byte) []byte { b[60] = 0; return b }, "type 0"},
 		"unknown type": {func(b []byte) []byte { b[60] = byte(types); return b }, "not a record"},
 		"last type":    {func(b []byte) []byte { b[60] = 255; return b }, "type 255"},
@@ -218,13 +218,13 @@ func TestHasText(t *testing.T) {
 // type of record, and every key of its line.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../../docs/results.md")
+	b, err := os.ReadFile("../../docs/reference/results.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, section, found := strings.Cut(string(b), "\n## traces/\n")
 	if !found {
-		t.Fatal("docs/results.md has no section traces/")
+		t.Fatal("docs/reference/results.md has no section traces/")
 	}
 	var named []string
 	for line := range strings.Lines(section) {
@@ -237,7 +237,7 @@ func TestDocumented(t *testing.T) {
 	}
 	for typ := Up; typ < types; typ++ {
 		if !slices.Contains(named, typ.String()) {
-			t.Errorf("docs/results.md does not say what a record of type %s is", typ)
+			t.Errorf("docs/reference/results.md does not say what a record of type %s is", typ)
 		}
 	}
 	source, err := os.ReadFile("../results/traces.go")
@@ -252,7 +252,7 @@ func TestDocumented(t *testing.T) {
 	}
 	for _, key := range keys {
 		if !slices.Contains(named, key[1]) {
-			t.Errorf("docs/results.md does not say what %s is", key[1])
+			t.Errorf("docs/reference/results.md does not say what %s is", key[1])
 		}
 	}
 }

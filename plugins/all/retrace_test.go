@@ -93,14 +93,14 @@ func TestRetrace_Differences(t *testing.T) {
 		}, "bytes in the records and"},
 		"a message is missing": {func(l trace.List) trace.List {
 			return without(l, find(l, trace.Send, 1))
-		}, "which nobody sent"},
+		}, "which no process sent"},
 		"a message too few": {func(l trace.List) trace.List {
 			return without(l, find(l, trace.Send, 2))
 		}, "the algorithm sends"},
 		"a message is made up": {func(l trace.List) trace.List {
 			l[find(l, trace.Deliver, 0)].Seq += 1000
 			return l
-		}, "which nobody sent"},
+		}, "which no process sent"},
 		"a delivery is missing": {func(l trace.List) trace.List {
 			return without(l, find(l, trace.Deliver, 0))
 		}, "the records have that it"},

@@ -97,7 +97,7 @@ func worked(out *bytes.Buffer, a *algo.Algorithm, all []example) error {
 			continue
 		}
 		found = true
-		fmt.Fprintf(out, "\n*Worked example.* %s Script: %s.\n\n![%s](figures/%s.svg)\n", x.caption,
+		fmt.Fprintf(out, "\n*Worked example.* %s Script: %s.\n\n![%s](../figures/%s.svg)\n", x.caption,
 			scenario("figures/"+x.name+".yaml"), x.name, x.name)
 	}
 	if !found {

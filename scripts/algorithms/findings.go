@@ -41,7 +41,7 @@ type Shown struct {
 }
 
 // A Figure is one value of a trial: its status or reason, a count of messages, by
-// kind too, who leads, how many entered, a metric, or a line of its transcript.
+// kind too, which process leads, how many entered, a metric, or a line of its transcript.
 type Figure struct{ Name, Value string }
 
 // UnmarshalYAML reads a block like {as: as printed, status: timeout, messages: 16}.
@@ -133,9 +133,9 @@ error, and what it prints; a test runs them all.
 // scenario is a link to a file in configs; beside a figure lies its transcript.
 func scenario(file string) string {
 	name := strings.TrimSuffix(file, ".yaml")
-	link := fmt.Sprintf("[%s](../configs/%s)", name, file)
+	link := fmt.Sprintf("[%s](../../configs/%s)", name, file)
 	if strings.HasPrefix(name, "figures/") {
-		link += fmt.Sprintf(" ([transcript](../configs/%s.txt))", name)
+		link += fmt.Sprintf(" ([transcript](../../configs/%s.txt))", name)
 	}
 	return link
 }

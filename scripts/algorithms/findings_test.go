@@ -153,8 +153,8 @@ func TestIdeas(t *testing.T) {
 		paragraphs := strings.Split(text, "\n\n")
 		if len(paragraphs) < 2 {
 			t.Errorf("%s: its package comment has no second paragraph with the idea", a.ID)
-		} else if n := len(end.FindAllString(paragraphs[1], -1)); n != 5 {
-			t.Errorf("%s: the idea has %d sentences, want 5:\n%s", a.ID, n, paragraphs[1])
+		} else if n := len(end.FindAllString(paragraphs[1], -1)); n < 4 || n > 6 {
+			t.Errorf("%s: the idea has %d sentences, want 4 to 6:\n%s", a.ID, n, paragraphs[1])
 		}
 	}
 }

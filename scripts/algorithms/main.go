@@ -1,4 +1,4 @@
-// Command algorithms writes docs/algorithms.md from the registry, from the package
+// Command algorithms writes docs/reference/algorithms.md from the registry, from the package
 // comments of the plugins, and from findings.yaml; and draws the worked examples of
 // configs/figures into docs/figures. Run it from the repository's root:
 //
@@ -20,21 +20,20 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/commands/catalog"
+	"github.com/conclave-bench/conclave/internal/repo/generated"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
 const (
-	target   = "docs/algorithms.md"
+	target   = "docs/reference/algorithms.md"
 	drawings = "docs/figures"
 )
 
 func main() {
 	files, err := generate(".")
-	for _, f := range files {
-		if err == nil {
-			err = os.WriteFile(f.name, f.text, 0o644)
-		}
+	if err == nil {
+		err = generated.Write(".", files)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "algorithms:", err)
@@ -42,14 +41,8 @@ func main() {
 	}
 }
 
-// A file is what is to stand at a path below the root.
-type file struct {
-	name string
-	text []byte
-}
-
 // generate is the document and its figures, from the sources below root.
-func generate(root string) ([]file, error) {
+func generate(root string) ([]generated.File, error) {
 	var out bytes.Buffer
 	found, err := readFindings()
 	if err != nil {
@@ -64,8 +57,7 @@ func generate(root string) ([]file, error) {
 		"Every built-in algorithm, from its own declaration: its idea, what it costs, what\n" +
 		"it survives and how it breaks beyond that, with a scenario that shows it. At the end are the\n" +
 		"[errata of the lecture notes](#errata-of-the-lecture-notes) that many of them come from.\n" +
-		"`bench describe ID` prints the same for one algorithm, with the defaults of its parameters.\n" +
-		"The README has a [glossary](../README.md#words).\n\n" +
+		"`bench describe ID` prints the same for one algorithm, with the defaults of its parameters.\n\n" +
 		"The tables of claims name the source of each formula:\n\n")
 	for _, s := range algo.Sources {
 		fmt.Fprintf(&out, "- `%s`: %s.\n", s, s.Meaning())
@@ -89,9 +81,9 @@ func generate(root string) ([]file, error) {
 		}
 	}
 	errata(&out, found)
-	files := []file{{target, out.Bytes()}}
+	files := []generated.File{{Name: target, Text: out.Bytes()}}
 	for _, x := range examples {
-		files = append(files, file{filepath.Join(drawings, x.name+".svg"), x.svg})
+		files = append(files, generated.File{Name: filepath.Join(drawings, x.name+".svg"), Text: x.svg})
 	}
 	return files, nil
 }

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/conclave-bench/conclave/internal/repo/generated"
 )
 
 func TestCurrent(t *testing.T) {
@@ -15,11 +16,10 @@ func TestCurrent(t *testing.T) {
 	}
 	drawn := map[string]bool{}
 	for _, f := range files {
-		drawn[filepath.Base(f.name)] = true
-		got, err := os.ReadFile(filepath.Join(root, f.name))
-		if err != nil || !bytes.Equal(got, f.text) {
-			t.Errorf("%s is stale: run go run ./scripts/algorithms (%v)", f.name, err)
-		}
+		drawn[filepath.Base(f.Name)] = true
+	}
+	if err := generated.Stale(root, "go run ./scripts/algorithms", files); err != nil {
+		t.Error(err)
 	}
 	stored, err := os.ReadDir(filepath.Join(root, drawings))
 	if err != nil {

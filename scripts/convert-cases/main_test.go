@@ -60,7 +60,7 @@ func TestConvert_Mistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := convert(path, nil, nil)
-	if err == nil || !strings.HasPrefix(err.Error(), path+":1: id: number, want") {
+	if err == nil || !strings.HasPrefix(err.Error(), path+":1: id: number, expected") {
 		t.Errorf("%v, want the place", err)
 	}
 	if convert(t.TempDir()+"/none.json", nil, nil) == nil {

@@ -107,10 +107,10 @@ func TestRuns(t *testing.T) {
 	same(t, "the table run", inSQLite(t, filepath.Join(root, "quickstart.db"), "run")[1:], about)
 }
 
-// The commands of docs/export.md print what it says. There, nothing is beside bench: it builds the
+// The commands of docs/how-to/export.md print what it says. There, nothing is beside bench: it builds the
 // program from the clone that it is from.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/export.md")
+	text, err := os.ReadFile("../../../docs/how-to/export.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%s: %s", line[1], said)
 		}
 	}
-	questions := regexp.MustCompile(`(?m)^\$ (duckdb -csv -c|sqlite3 -header -csv (\S+)) "(.*)"\n((?:[^$\x60].*\n)*)`).
+	questions := regexp.MustCompile(`(?m)^\$ (duckdb -csv -c|sqlite3 -header -csv (\S+)) "([^"]*)"\n((?:[^$\x60].*\n)*)`).
 		FindAllStringSubmatch(part, -1)
 	for _, q := range questions {
 		driver, file := "duckdb", ""
@@ -144,11 +144,11 @@ func TestDocs(t *testing.T) {
 		}
 		rows := ask(t, db, "SELECT "+strings.Join(columns, ", ")+" FROM ("+question+")")
 		if got := writeCSV(t, rows); got != q[4] {
-			t.Errorf("%s\nprints\n%sand docs/export.md has\n%s", q[3], got, q[4])
+			t.Errorf("%s\nprints\n%sand docs/how-to/export.md has\n%s", q[3], got, q[4])
 		}
 	}
 	if len(exports) != 2 || len(questions) != 2 {
-		t.Errorf("docs/export.md has %d exports and %d questions", len(exports), len(questions))
+		t.Errorf("docs/how-to/export.md has %d exports and %d questions", len(exports), len(questions))
 	}
 }
 

@@ -31,6 +31,8 @@ type Document struct {
 	Took  time.Duration
 	// Last is what a terminal ends with; "": nothing. Pages have the title and the verdict.
 	Last string
+	// Columns are those of the terminal on which people read it; 0: it may be any.
+	Columns int
 }
 
 // A Block is a part of a Document.
@@ -52,7 +54,7 @@ type Text string
 // Lines are laid out for people. Programs have the same in a table.
 type Lines string
 
-// A Section begins what is said of a part of the question, such as one of several files.
+// A Section begins the answer to a part of the question, such as one of several files.
 type Section struct {
 	Name  string
 	Title string // below the name, on a page; "": none
@@ -68,7 +70,9 @@ type Note struct {
 	Line string // for people, in a terminal; "": the kind and the text
 	// Aside says that a terminal has it on standard error, behind the document.
 	Aside bool
-	Only  Readers
+	// Long says that a terminal leaves it out; pages and programs have it.
+	Long bool
+	Only Readers
 }
 
 // A Picture is drawn beside the figures that it shows. Pages hold it; what cannot, names its file.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,9 @@ func example() *answer.Document {
 	return d
 }
 
+// looks are the parts of a page that it has from the theme, which has tests of its own.
+var looks = regexp.MustCompile(`(?s)(<style>|<script>|sha256-)(.*?)(</style>|</script>|&#39;)`)
+
 // TestFormats: each format renders everything that a document can hold, as its golden file says.
 func TestFormats(t *testing.T) {
 	t.Parallel()
@@ -75,8 +79,9 @@ func TestFormats(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := filepath.Join("testdata", "example."+f.Extension)
+			text := looks.ReplaceAllString(got.String(), "$1...$3")
 			if *rewrite {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -84,8 +89,8 @@ func TestFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(got.Bytes(), want) {
-				t.Errorf("got\n%s\nwant\n%s", &got, want)
+			if text != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", text, want)
 			}
 			if answer.Named(f.Name).Doc != f.Doc {
 				t.Error("Named finds another")
@@ -173,7 +178,7 @@ func TestInert(t *testing.T) {
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"schema_version": 1}`: "schema_version 1, want 2", "": "unexpected end", "[]": "cannot unmarshal array",
+		`{"schema_version": 1}`: "schema_version 1, expected 2", "": "unexpected end", "[]": "cannot unmarshal array",
 	} {
 		if _, err := answer.Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -9,7 +9,7 @@ import (
 )
 
 // Codes are what the exit codes mean: in general, and to commands that mean something of
-// their own by them. README.md and the help texts say it in these words.
+// their own by them. docs/reference/commands.md and the help texts say it in these words.
 var Codes = []struct {
 	Codes   string
 	verdict [2]string // what a run is called that ended so, and how bench serve shows that
@@ -21,13 +21,13 @@ var Codes = []struct {
 		"diff":      "the same",
 		"bisect":    "the same at both",
 		"gate":      "nothing is worse",
-		"history":   "done; analyze: nothing is worse, or it is blessed",
+		"history":   "done; analyze: nothing is worse, unless blessed",
 		"explore":   "nothing found, or only beyond the model",
 		"reproduce": "every verdict is what its study expects",
 	}},
 	{"1", [2]string{"could not run", "bad"}, "could not run", nil},
 	{"2", [2]string{"could not run", "bad"},
-		"usage or configuration; every mistake in the file is reported with its line",
+		"usage or configuration; every error in the file is reported with its line",
 		map[string]string{"run": "usage or configuration", "compare": "usage", "explore": "usage",
 			"diff": "usage or configuration", "bisect": "usage or configuration",
 			"gate": "usage or configuration", "history": "usage or configuration",
@@ -44,7 +44,7 @@ var Codes = []struct {
 		"diff":      "they differ",
 		"bisect":    "the commit was found",
 		"gate":      "something is worse, or misses a threshold",
-		"history":   "something is worse, and nobody has blessed it",
+		"history":   "something is worse and not blessed",
 		"reproduce": "a verdict is not the expected one",
 	}},
 	{"5", [2]string{"incomplete", "warn"}, "incomplete or unknown: more invalid or timed-out trials " +
@@ -52,12 +52,12 @@ var Codes = []struct {
 		map[string]string{
 			"run":     "more invalid, timed-out or undecided trials than the experiment allows",
 			"compare": "with --prove, something is neither proved nor refuted",
-			"bisect":  "it is one of several, which cannot be tested",
+			"bisect":  "several commits remain, which cannot be tested",
 			"gate": "more invalid, timed-out or undecided trials than the experiment allows; with " +
 				"--prove, something is neither proved nor refuted",
 			"history": "some commits were skipped",
 			"tune":    "for some algorithm no setting was found",
-			"rare":    "no path got beyond some bound",
+			"rare":    "one of the bounds was not reached by any path",
 		}},
 	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept",
 		map[string]string{"diff": "interrupted", "bisect": "interrupted", "gate": "interrupted",

@@ -1,44 +1,30 @@
 package answer
 
 import (
+	"cmp"
+	_ "embed" // the page
 	"encoding/base64"
 	"html/template"
 	"io"
+	"sync"
+
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 )
 
-// page is a page that stands alone: it loads nothing.
-var page = template.Must(template.New("answer").Parse(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{{or .Title .Verb}}</title>
-<style>
-body { font: 16px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem;
-  color-scheme: light dark }
-table { border-collapse: collapse; margin: 1rem 0 }
-caption { text-align: left; font-weight: 600 }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #8885 }
-.right { text-align: right; font-variant-numeric: tabular-nums }
-figure { margin: 1rem 0; overflow-x: auto; background: #fff; color: #000 }
-aside { border-left: 3px solid #c80; padding-left: .8rem; margin: .6rem 0 }
-</style>
-<h1>{{or .Title .Verb}}</h1>
-{{range .Parts}}{{with .Head}}<h2>{{.}}</h2>
-{{end}}{{if .Table}}{{with .Table.Fold}}<details><summary>{{.}}</summary>
-{{end}}<table>{{with .Table.Title}}<caption>{{.}}</caption>{{end}}
-<thead><tr>{{range .Heads}}<th scope="col"{{if .Right}} class="right"{{end}}>{{.Text}}</th>
-{{end}}</tr></thead>
-<tbody>{{range .Rows}}<tr>{{range .}}<td{{if .Right}} class="right"{{end}}>{{.Text}}</td>{{end}}</tr>
-{{end}}</tbody></table>{{if not .Rows}}<p>{{.Table.Empty}}</p>{{end}}
-{{if .Table.Fold}}<p style="white-space:pre-line">{{.Table.Below}}</p></details>
-{{end}}{{else if .Pre}}<pre>{{.Pre}}</pre>
-{{else if .Image}}<figure><img src="{{.Image}}" alt="{{.Title}}">
-<figcaption>{{.Title}}</figcaption></figure>
-{{else if .Note}}<aside>{{.Note}}</aside>
-{{else}}{{range .Lines}}<p>{{.}}</p>
-{{end}}{{end}}{{end}}<p>Verdict: {{.Verdict}} (exit code {{.Exit}})</p>
-</html>
-`))
+//go:embed answer.html
+var pageText string
+
+// page is read when it is first used: this package is linked into every node process, and a node's start is
+// measured time.
+var page = sync.OnceValue(func() *template.Template { return theme.New("answer", pageText, nil) })
+
+// own is what only these pages look like.
+const own = `
+td.num { white-space: normal; }
+pre { max-height: none; }
+figure { margin: 1rem 0; overflow-x: auto; background: #fff; color: #000; }
+.below { white-space: pre-line; }
+`
 
 type part struct {
 	Head  string
@@ -48,6 +34,7 @@ type part struct {
 	Image template.URL
 	Title string // of the image
 	Note  string
+	Warns bool // the note is more than a remark
 	Lines []string
 	Pre   string
 }
@@ -58,11 +45,14 @@ type cell struct {
 }
 
 // writeHTML renders a page.
-func writeHTML(w io.Writer, d *Document) error {
+func writeHTML(w io.Writer, d *Document) error { return d.Page(w) }
+
+// Page writes the document as a page that stands alone. Links are what stands beside it.
+func (d *Document) Page(w io.Writer, links ...theme.Link) error {
 	var parts []part
 	careful, rest := d.paged()
 	for _, n := range careful {
-		parts = append(parts, part{Note: n.line()})
+		parts = append(parts, part{Note: n.line(), Warns: true})
 	}
 	for _, b := range rest {
 		switch b := b.(type) {
@@ -78,7 +68,7 @@ func writeHTML(w io.Writer, d *Document) error {
 				parts = append(parts, part{Pre: b.Text})
 			}
 		case Note:
-			parts = append(parts, part{Note: b.line()})
+			parts = append(parts, part{Note: b.line(), Warns: b.Kind != ""})
 		case Facts:
 			parts = append(parts, part{Lines: b.lines()})
 		case Picture:
@@ -93,10 +83,13 @@ func writeHTML(w io.Writer, d *Document) error {
 			parts = append(parts, p)
 		}
 	}
-	return page.Execute(w, struct {
-		*Document
-		Parts []part
-	}{d, parts})
+	state := theme.State{Name: d.Verdict}
+	_, state.Style = VerdictOf(d.Exit)
+	return page().Execute(w, map[string]any{"Parts": parts, "Exit": d.Exit,
+		"Script": template.JS(theme.Script),
+		"Page": theme.Page{Generator: "Conclave bench", Kind: d.Verb, Title: cmp.Or(d.Title, d.Verb),
+			Policy: theme.Policy("form-action 'none'", theme.Sum(theme.Script)), Style: theme.CSS(own),
+			States: []theme.State{state}, Links: links, Start: "main", StartName: "the answer"}})
 }
 
 // row gives texts the edges of their columns.

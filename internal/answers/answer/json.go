@@ -15,7 +15,7 @@ import (
 //go:embed answer.schema.json
 var JSONSchema string
 
-// Encoded is the JSON form of a document; docs/answers.md describes it.
+// Encoded is the JSON form of a document; docs/reference/answers.md describes it.
 type Encoded struct {
 	Schema    int            `json:"schema_version"`
 	Verb      string         `json:"command"`
@@ -187,7 +187,7 @@ func Decode(text []byte) (*Encoded, error) {
 		return nil, fmt.Errorf("answer: %w", err)
 	}
 	if e.Schema != Schema {
-		return nil, fmt.Errorf("answer: schema_version %d, want %d", e.Schema, Schema)
+		return nil, fmt.Errorf("answer: schema_version %d, expected %d", e.Schema, Schema)
 	}
 	return &e, nil
 }

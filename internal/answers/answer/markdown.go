@@ -50,7 +50,7 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			}
 			if b.Fold != "" {
 				fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", console.Markdown(b.Fold))
-				b.grid().Markdown(w, console.Markdown)
+				b.grid(0).Markdown(w, console.Markdown)
 				for line := range strings.Lines(b.Below) {
 					fmt.Fprintf(w, "- %s\n", console.Markdown(strings.TrimSpace(line)))
 				}
@@ -67,7 +67,7 @@ func writeMarkdown(w io.Writer, d *Document) error {
 			}
 			plain := *b
 			plain.Terms = false
-			plain.grid().Markdown(w, console.Markdown)
+			plain.grid(0).Markdown(w, console.Markdown)
 		}
 	}
 	_, err := fmt.Fprintf(w, "Verdict: %s (exit code %d)\n", console.Markdown(d.Verdict), d.Exit)

@@ -10,7 +10,7 @@ import (
 
 // writeText renders for a terminal: no title, since the command stands above.
 func writeText(out io.Writer, d *Document) error {
-	w := &console.Folding{W: out}
+	w := &console.Folding{W: out, Columns: d.Columns}
 	for _, b := range d.For(People) {
 		switch b := b.(type) {
 		case Text:
@@ -24,7 +24,7 @@ func writeText(out io.Writer, d *Document) error {
 		case Section:
 			fmt.Fprintf(w, "\n%s\n", b.Name)
 		case Note:
-			if !b.Aside {
+			if !b.Aside && !b.Long {
 				fmt.Fprintln(w, b.line())
 			}
 		case Picture:
@@ -50,7 +50,7 @@ func writeText(out io.Writer, d *Document) error {
 				b.listText(w)
 				continue
 			}
-			b.grid().Write(w)
+			b.grid(d.Columns).Write(w)
 			if b.Terms {
 				fmt.Fprintln(w)
 			}
@@ -62,12 +62,12 @@ func writeText(out io.Writer, d *Document) error {
 	return nil
 }
 
-// grid is the table in columns.
-func (t *Table) grid() *console.Table {
+// grid is the table in columns, for a terminal with so many.
+func (t *Table) grid(columns int) *console.Table {
 	if t.Terms {
-		return t.terms()
+		return t.terms(columns)
 	}
-	g := &console.Table{}
+	g := &console.Table{Most: columns}
 	for _, i := range t.places(People) {
 		g.Column(t.Columns[i].head(), t.Columns[i].Kind.right())
 	}
@@ -79,8 +79,8 @@ func (t *Table) grid() *console.Table {
 }
 
 // terms is a list of words beside what they mean, below the title.
-func (t *Table) terms() *console.Table {
-	g := &console.Table{}
+func (t *Table) terms(columns int) *console.Table {
+	g := &console.Table{Most: columns}
 	g.Column(t.Title, false)
 	g.Column("", false)
 	wide := console.Width(t.Title)
@@ -98,7 +98,7 @@ func (t *Table) terms() *console.Table {
 				}
 				indent, said = 2, t.Columns[i].head()+": "+said
 			}
-			for _, line := range strings.Split(console.Wrap(said, wide+2+indent), "\n") {
+			for _, line := range strings.Split(console.WrapTo(said, wide+2+indent, columns), "\n") {
 				g.Add(name, strings.Repeat(" ", indent)+strings.TrimLeft(line, " "))
 				name = ""
 			}

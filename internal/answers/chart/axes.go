@@ -49,7 +49,7 @@ func (a *Axis) marked(length vg.Length, size func(string) vg.Length) []Tick {
 	switch {
 	case ticks != nil:
 	case a.Log:
-		ticks = decades(a.Min, a.Max)
+		ticks = Decades(a.Min, a.Max)
 	default:
 		ticks = Rounds(a.Min, a.Max, func(text string) float64 {
 			return float64((size(text) + textsApart + 2) / length)
@@ -137,9 +137,9 @@ func stepOf(low, high float64, enough func(float64) bool) float64 {
 	}
 }
 
-// decades are the ticks of a logarithmic axis: the powers of ten, two and five times them, and
+// Decades are the ticks of a logarithmic axis: the powers of ten, two and five times them, and
 // both ends.
-func decades(low, high float64) (out []Tick) {
+func Decades(low, high float64) (out []Tick) {
 	out = append(out, Tick{At: low, Text: Number(low)})
 	for power := math.Floor(math.Log10(low)); power <= math.Ceil(math.Log10(high)); power++ {
 		for _, k := range []float64{1, 2, 5} {
@@ -167,6 +167,7 @@ type Pane struct {
 	X, Y  Axis
 	Lines []Line // what is drawn, in data
 	Drawn []plot.Plotter
+	part  string // of the lines of its chart; "": all
 }
 
 const (
@@ -286,6 +287,7 @@ func (p *Pane) draw(c draw.Canvas, named bool) {
 	for _, d := range p.Drawn {
 		d.Plot(c, of)
 	}
+	p.drawLabels(c)
 	c.StrokeLine2(axisLine, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 	c.StrokeLine2(axisLine, c.Min.X, c.Min.Y, c.Min.X, c.Max.Y)
 	if p.Title != "" {
@@ -300,7 +302,7 @@ func (p *Pane) draw(c draw.Canvas, named bool) {
 const spans = 100
 
 // together is how near to the largest value the smallest must be, at least, for an axis that
-// does not begin at 0: lines that all lie near the top could not be told apart.
+// does not begin at 0: lines that all lie near the top could not be distinguished.
 const together = 0.4
 
 // apart says whether values are so far from each other that their axis is logarithmic.

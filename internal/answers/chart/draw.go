@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -27,11 +28,11 @@ func Length(text string) (vg.Length, error) {
 	}
 	const least, most = 30 * vg.Millimeter, 1000 * vg.Millimeter
 	if strings.Trim(text, "0123456789.") == "" {
-		return 0, fmt.Errorf("want a length with its unit, as 85mm")
+		return 0, fmt.Errorf("expected a length with its unit, as 85mm")
 	}
 	l, err := vg.ParseLength(text)
 	if err != nil || !(l >= least && l <= most) {
-		return 0, fmt.Errorf("want a length from 30mm to 1000mm, in mm, cm, in or pt, as 85mm")
+		return 0, fmt.Errorf("expected a length from 30mm to 1000mm, in mm, cm, in or pt, as 85mm")
 	}
 	return l, nil
 }
@@ -43,6 +44,7 @@ type Chart struct {
 	X, Y   string // titles of the axes
 	Panes  []Pane
 	Legend []Entry
+	Parts  int       // columns of the legend, one for each part of the lines; 0: as many as there is room for
 	Notes  []string  // what a reader has to know: what is held, where an axis starts
 	Tall   vg.Length // of a pane; 0: what looks well
 	// Wider is by how much the texts of notes and legend are wider in the font of another program.
@@ -73,7 +75,19 @@ type layout struct {
 }
 
 // lay finds the layout of p.
-func (p *Chart) lay(width, height vg.Length) (l layout, err error) {
+func (p *Chart) lay(width, height vg.Length) (layout, error) {
+	l, err := p.layWith(p.Notes, width, height)
+	if err != nil {
+		return l, err
+	}
+	if more := p.unlabelled(&l); len(more) > 0 {
+		return p.layWith(slices.Concat(p.Notes, more), width, height)
+	}
+	return l, nil
+}
+
+// layWith is the layout with those notes.
+func (p *Chart) layWith(notes []string, width, height vg.Length) (l layout, err error) {
 	if width == 0 {
 		width = usualWidth
 	}
@@ -102,8 +116,8 @@ func (p *Chart) lay(width, height vg.Length) (l layout, err error) {
 		l.tall = tall
 	}
 	texts := inner / max(p.Wider, 1)
-	l.notes = even(strings.Join(p.Notes, "; "), smallText, texts)
-	l.legendAt, l.legend = arrange(p.Legend, texts)
+	l.notes = even(strings.Join(notes, "; "), smallText, texts)
+	l.legendAt, l.legend = arrange(p.Legend, texts, p.Parts)
 	rest := bottom + top + titleText.Font.Size + 6 + noteRow*vg.Length(len(l.notes)) + l.legend
 	if l.legend > 0 {
 		rest += 3
@@ -134,7 +148,7 @@ type Cramped struct {
 }
 
 func (c *Cramped) Error() string {
-	return fmt.Sprintf("--height %.0fmm leaves no room for the axes of %s: want %.0fmm or more, "+
+	return fmt.Sprintf("--height %.0fmm leaves no room for the axes of %s: expected %.0fmm or more, "+
 		"or fewer lines or panels by --where", c.Given/vg.Millimeter, c.Chart,
 		math.Ceil(float64(c.Want/vg.Millimeter)))
 }

@@ -2,9 +2,11 @@ package chart
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -12,12 +14,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
+// MostLines is how many lines a pane has at most: of more nobody follows one.
+const MostLines = 6
+
+// Parted are lines in as many parts as it takes, about as long as each other, for a pane each, and what
+// each is called, as "1 of 3"; "" if one pane has all.
+func Parted[T any](lines []T) (parts [][]T, names []string) {
+	n := max(1, (len(lines)+MostLines-1)/MostLines)
+	for i := range n {
+		parts, names = append(parts, lines[i*len(lines)/n:(i+1)*len(lines)/n]), append(names, "")
+		if n > 1 {
+			names[i] = fmt.Sprintf("%d of %d", i+1, n)
+		}
+	}
+	return parts, names
+}
+
 // A Point is a value, and its interval where it has one: else Low is NaN. An end that is not known
 // is infinite.
 type Point struct {
 	X, Y, Low, High float64
 	Doubt           float64 // what clocks can be wrong by, if that is more than Y; else 0
 	Mark            string  // beside it; "": none
+	Hollow          bool    // its mark is, and a note says why
 	Cell            int     // whose it is
 }
 
@@ -81,7 +100,7 @@ func ScaleOf(lines []Line, yMin, yMax *float64) (s Scale) {
 }
 
 // besides is how much of the horizontal axis lies to the left of the first value, and to the
-// right of the last one: the marks of all lines stand there, one beside the other.
+// right of the last one: their marks are not cut off.
 const besides = 0.07
 
 // Along makes the horizontal axis one of the points' values, or of names, of which they are the
@@ -125,9 +144,11 @@ func (s *Scale) Notes() []string {
 	return nil
 }
 
-// Add draws lines into a pane of their own, and says whether something is claimed there.
-func (c *Chart) Add(s *Scale, title string, lines []Line) (claimed bool) {
-	p := Pane{Title: title, X: s.X, Y: s.Y, Lines: lines}
+// Add draws lines into a pane of their own, and says whether something is claimed there. Part is which
+// of the lines these are, as "1 of 3", where one pane has no room for all.
+func (c *Chart) Add(s *Scale, title, part string, lines []Line) (claimed bool) {
+	title = strings.Trim(title+", "+part, ", ")
+	p := Pane{Title: title, part: part, X: s.X, Y: s.Y, Lines: lines}
 	switch {
 	case s.Sideways:
 		p.X, p.Y = s.Y, Axis{Min: -0.5, Max: float64(len(lines)) - 0.5, Names: true, Ticks: []Tick{}}
@@ -148,11 +169,21 @@ func (c *Chart) Add(s *Scale, title string, lines []Line) (claimed bool) {
 			lines[k].bands(&p, s)
 		}
 		for k := range lines {
-			claimed = lines[k].draw(&p, s, shift(k, len(lines))) || claimed
+			claimed = lines[k].draw(&p, s) || claimed
 		}
 	}
 	c.Panes = append(c.Panes, p)
 	return claimed
+}
+
+// PartOf is the part of the lines in which that of a level stands; "" where each pane has all.
+func (c *Chart) PartOf(level int) string {
+	for _, p := range c.Panes {
+		if slices.ContainsFunc(p.Lines, func(l Line) bool { return l.Level == level }) {
+			return p.part
+		}
+	}
+	return ""
 }
 
 // Shown are the lines of all panes, each once.
@@ -168,13 +199,8 @@ func (c *Chart) Shown() (out []Line) {
 	return out
 }
 
-// shift is by how much the k-th of n lines is drawn beside where it is: a little, so that lines
-// which lie on each other can be told apart. Neighbours are about half a mark apart, at most.
-func shift(k, n int) vg.Length {
-	return min(2.4, 8/vg.Length(n)) * (vg.Length(k) - vg.Length(n-1)/2)
-}
-
-// Dodge is the same in units of an axis of names.
+// Dodge is by how much the k-th of n lines is drawn beside its place on an axis of names, on which
+// beside means nothing. On an axis of numbers each mark stands at its value.
 func Dodge(k, n int) float64 {
 	if n < 2 {
 		return 0
@@ -236,7 +262,7 @@ func (l *Line) bands(p *Pane, s *Scale) {
 }
 
 // draw adds the line over what is claimed of it, and says whether something is.
-func (l *Line) draw(p *Pane, s *Scale, shift vg.Length) (claimed bool) {
+func (l *Line) draw(p *Pane, s *Scale) (claimed bool) {
 	look := LookOf(l.Level)
 	for _, key := range slices.Sorted(maps.Keys(l.Claims)) {
 		xys := slices.DeleteFunc(slices.Clone(l.Claims[key]),
@@ -252,17 +278,16 @@ func (l *Line) draw(p *Pane, s *Scale, shift vg.Length) (claimed bool) {
 		claimed = true
 		p.Drawn = append(p.Drawn, &plotter.Line{XYs: xys, LineStyle: look.claim()})
 	}
-	p.Drawn = append(p.Drawn, &course{points: l.Points, look: look, shift: shift})
+	p.Drawn = append(p.Drawn, &course{points: l.Points, look: look})
 	return claimed
 }
 
-// A course is a line through points, with their marks, shifted; or points that stand alone on an axis
+// A course is a line through points, with their marks; or points that stand alone on an axis
 // of names, each with its interval and with what is claimed there.
 type course struct {
 	points          []Point
 	claims          []float64
 	look            Look
-	shift           vg.Length
 	alone, sideways bool
 }
 
@@ -276,7 +301,7 @@ func (l *course) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	var at []vg.Point
 	for _, q := range l.points {
-		x := along(q.X) + l.shift
+		x := along(q.X)
 		for _, v := range l.claims {
 			c.StrokeLines(l.look.claim(), []vg.Point{point(x-5, values(v)), point(x+5, values(v))})
 		}
@@ -298,7 +323,7 @@ func (q *Point) draw(c draw.Canvas, at vg.Point, look Look) {
 	if !c.Contains(at) {
 		return
 	}
-	c.DrawGlyph(look.Glyph(), at)
+	c.DrawGlyph(look.Glyph(q.Hollow), at)
 	if q.Mark != "" {
 		c.FillText(smallText, at.Add(vg.Point{X: 3, Y: 3}), q.Mark)
 	}

@@ -1,22 +1,17 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-)
-
-// Marks of a page.
-const (
-	circle   = "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z"
-	box      = "m-3.2 -3.2h6.4v6.4h-6.4z"
-	triangle = "m0 -4.4l4.2 7.2h-8.4z"
 )
 
 // The palette of Okabe and Ito, without its yellow. What a colour tells, a marker and dashes tell
@@ -28,20 +23,9 @@ var (
 			0xff},
 		{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff},
 	}
-	// Filled marks and hollow ones take turns: of two that lie on each other both can be seen.
-	marks = []struct {
-		draw.GlyphDrawer `json:"-"`
+	// What stands for them on a dark page, where the originals are too dark to tell.
+	dark = []string{"#4da3e0", "#f0803c", "#22c296", "#e09bc4", "#f2b544", "#8fd0f5", "#e8ecf1"}
 
-		tex    string // what TikZ calls it
-		Path   string `json:"path"` // on a page: from its middle, in pixels
-		Hollow bool   `json:"hollow,omitempty"`
-	}{
-		{draw.CircleGlyph{}, "*", circle, false}, {draw.SquareGlyph{}, "square", box, true},
-		{draw.PyramidGlyph{}, "triangle*", triangle, false}, {draw.RingGlyph{}, "o", circle, true},
-		{draw.BoxGlyph{}, "square*", box, false}, {draw.TriangleGlyph{}, "triangle", triangle, true},
-		{draw.CrossGlyph{}, "x", "m-3.2 -3.2l6.4 6.4m0 -6.4l-6.4 6.4", true},
-		{draw.PlusGlyph{}, "+", "m-4 0h8m-4 -4v8", true},
-	}
 	dashes = [][]vg.Length{nil, {5, 2}, {2.5, 1.5}, {6, 2, 1.5, 2}, {6, 1.5, 1.5, 1.5, 1.5, 1.5}}
 
 	// Dotted is what claims are, and no line that was measured.
@@ -57,21 +41,27 @@ var (
 // A Look is how a label is drawn, the same in every figure.
 type Look struct {
 	Color color.RGBA
-	Mark  draw.GlyphDrawer
+	Mark  *Mark // nil: lines alone look so
 	Dash  []vg.Length
 }
 
 // LookOf is the look of the label of that number.
 func LookOf(label int) Look {
-	return Look{palette[label%len(palette)], marks[label%len(marks)].GlyphDrawer, dashes[label%len(dashes)]}
+	return Look{palette[label%len(palette)], &marks[label%len(marks)], dashes[label%len(dashes)]}
+}
+
+// Colors are those of labels on a light page and on a dark one.
+func Colors() [][2]string {
+	colors := make([][2]string, len(palette))
+	for i, c := range palette {
+		colors[i] = [2]string{fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B), dark[i]}
+	}
+	return colors
 }
 
 // Looks are all of them for a page, which draws in pixels.
 func Looks() any {
-	colors, long := []string{}, [][]float64{}
-	for _, c := range palette {
-		colors = append(colors, fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B))
-	}
+	long := [][]float64{}
 	for _, dash := range dashes {
 		pixels := []float64{}
 		for _, d := range dash {
@@ -79,7 +69,11 @@ func Looks() any {
 		}
 		long = append(long, pixels)
 	}
-	return map[string]any{"colors": colors, "marks": marks, "dashes": long}
+	shapes := []map[string]string{}
+	for i := range marks {
+		shapes = append(shapes, map[string]string{"path": marks[i].path()})
+	}
+	return map[string]any{"colors": Colors(), "marks": shapes, "dashes": long}
 }
 
 // Line is the style of its lines.
@@ -87,9 +81,9 @@ func (l Look) Line() draw.LineStyle {
 	return draw.LineStyle{Color: l.Color, Width: 1.1, Dashes: l.Dash}
 }
 
-// Glyph is the style of its points.
-func (l Look) Glyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.Color, Radius: 2, Shape: l.Mark}
+// Glyph is the style of its points. Hollow ones are those that a reader has to doubt, as a note says.
+func (l Look) Glyph(hollow bool) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: l.Color, Radius: 2, Shape: glyph{l.Mark, hollow}}
 }
 
 // claim is the style of what is claimed.
@@ -139,6 +133,31 @@ const (
 	OnlyText // the heading of others
 )
 
+// AddParts adds the entries of lines that stand in parts of those names, each under its name in a
+// column of its own, and behind them more.
+func (c *Chart) AddParts(names []string, parts [][]Entry, more ...Entry) {
+	if len(parts) < 2 {
+		c.Legend = append(append(c.Legend, slices.Concat(parts...)...), more...)
+		return
+	}
+	var columns [][]Entry
+	longest := 0
+	for i, part := range parts {
+		columns = append(columns, append([]Entry{{Text: names[i] + ":", Shows: OnlyText}}, part...))
+		longest = max(longest, len(columns[i]))
+	}
+	if len(more) > 0 {
+		columns = append(columns, append([]Entry{{Shows: OnlyText}}, more...))
+	}
+	for _, column := range columns {
+		c.Legend = append(c.Legend, column...)
+		for range longest - len(column) { // each is filled
+			c.Legend = append(c.Legend, Entry{Shows: OnlyText})
+		}
+	}
+	c.Parts = len(columns)
+}
+
 const (
 	legendRow = 9.5
 	swatch    = 15
@@ -152,19 +171,19 @@ func (e *Entry) width() vg.Length {
 }
 
 // arrange puts the entries beside each other, or, if one row does not take them, into as many
-// columns as fit into room. It returns where each stands, from the upper left corner, and
-// the height of all.
-func arrange(entries []Entry, room vg.Length) (at []vg.Point, tall vg.Length) {
+// columns as fit into room, and no more than most unless that is 0. It returns where each stands, from
+// the upper left corner, and the height of all.
+func arrange(entries []Entry, room vg.Length, most int) (at []vg.Point, tall vg.Length) {
 	const apart = 6
 	var x vg.Length
 	for _, e := range entries {
 		at = append(at, vg.Point{X: x})
 		x += e.width() + apart
 	}
-	if len(entries) == 0 || x-apart <= room {
+	if len(entries) == 0 || x-apart <= room && most == 0 {
 		return at, vg.Length(min(len(entries), 1)) * legendRow
 	}
-	for columns := len(entries); ; columns-- {
+	for columns := cmp.Or(most, len(entries)); ; columns-- {
 		rows := (len(entries) + columns - 1) / columns
 		var left, wide vg.Length
 		for i := range entries { // down and then across, as one reads names
@@ -194,7 +213,7 @@ func drawLegend(c draw.Canvas, entries []Entry, at []vg.Point) {
 			c.StrokeLine2(e.Look.Line(), x, y, x+swatch, y)
 		}
 		if e.Shows != OnlyLine {
-			c.DrawGlyph(e.Look.Glyph(), vg.Point{X: x + swatch/2, Y: y})
+			c.DrawGlyph(e.Look.Glyph(false), vg.Point{X: x + swatch/2, Y: y})
 		}
 		c.FillText(s, vg.Point{X: x + swatch + 3, Y: y}, e.Text)
 	}

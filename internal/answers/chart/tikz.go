@@ -35,15 +35,20 @@ func (c *Chart) TeX(width, height vg.Length, origin string, escape func(string) 
 		if i == 0 {
 			b.entries()
 		}
-		for k, l := range p.Lines {
-			beside := fmt.Sprintf("xshift=%.2fbp", float64(shift(k, len(p.Lines))))
+		for _, l := range p.Lines {
+			joined := ""
 			if p.X.Names {
-				beside = "only marks"
+				joined = ", only marks"
 			}
-			b.put("\\addplot[look %d, forget plot, %s, error bars/.cd, y dir=both, y explicit]\n"+
-				"  table[x=x, y=median, y error plus=plus, y error minus=minus] {%s.dat};\n",
-				l.Level, beside, l.File)
+			b.put("\\addplot[look %d, forget plot%s, error bars/.cd, y dir=both, y explicit]\n"+
+				"  table[x=x, y=figure, y error plus=plus, y error minus=minus] {%s.dat};\n",
+				l.Level, joined, l.File)
+			if slices.ContainsFunc(l.Points, func(q Point) bool { return q.Hollow }) {
+				b.put("\\addplot[look %d, forget plot, only marks, every mark/.append style={fill=white}]\n"+
+					"  table[x=x, y=hollow] {%s.dat};\n", l.Level, l.File)
+			}
 		}
+		b.labels(&p)
 	}
 	b.close()
 	return b.Bytes(), nil
@@ -91,6 +96,23 @@ func (b *tikz) open() {
 		b.side("x", &first.X, first.xTicks(l.wide), first.slanted(l.wide)),
 		b.side("y", &first.Y, first.Y.marked(l.tall, upright), false), columns, b.edge(),
 		below+float64(float64(l.rows-1)*float64(down+l.tall)))
+}
+
+// labels writes those of a pane.
+func (b *tikz) labels(p *Pane) {
+	wide, tall := b.layout.wide, b.layout.tall
+	for _, l := range p.labels(wide, tall) {
+		if !l.free {
+			continue
+		}
+		var lines []string
+		for _, line := range l.lines {
+			lines = append(lines, b.escape(line))
+		}
+		b.put("\\node[anchor=north east, align=right, inner sep=0, font=\\scriptsize] at\n"+
+			"  (rel axis cs:%.3f,%.3f) {%s};\n", float64(l.box.Max.X/wide), float64(l.box.Max.Y/tall),
+			strings.Join(lines, `\\`))
+	}
 }
 
 // side is an axis as keys of pgfplots.
@@ -177,8 +199,8 @@ func (b *tikz) close() {
 func TeX(label int) string {
 	l := LookOf(label)
 	out := fmt.Sprintf("color={rgb,255:red,%d;green,%d;blue,%d}, mark=%s,\n"+
-		"    mark options={solid, line width=.5pt}", l.Color.R, l.Color.G, l.Color.B,
-		marks[label%len(marks)].tex)
+		"    mark options={solid, line width=.5pt%s}", l.Color.R, l.Color.G, l.Color.B, l.Mark.tex,
+		l.Mark.turned())
 	if l.Dash == nil {
 		return out + ", solid"
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -100,14 +101,14 @@ func (m *matching) onMachines(ignore []string) error {
 			"about a change: run both on the same ones, or, if they are alike, --ignore %s",
 			strings.Join(gone, ", "), results.HostColumn)
 	case len(machines) > 0:
-		m.notes = append(m.notes, "what is compared was on one machine, of "+strings.Join(machines, ", ")+
-			"; base and new are medians over all of them, change is that within machines")
+		m.notes = append(m.notes, "each comparison is within one machine, of "+strings.Join(machines, ", ")+
+			"; base and new are medians over all machines, change is that within machines")
 	case unsaid != "":
-		m.notes = append(m.notes, unsaid+" does not say on which machine each trial was, so that machines "+
-			"are not told apart")
+		m.notes = append(m.notes, unsaid+" does not name the machine of each trial, so that machines "+
+			"are not distinguished")
 	}
 	if len(gone) > 0 {
-		m.notes = append(m.notes, "trials on machines that have none of the other run are left out: "+
+		m.notes = append(m.notes, "trials are left out on machines without trials of the other run: "+
 			strings.Join(gone, ", "))
 	}
 	return nil
@@ -128,16 +129,40 @@ func anywhere(c *results.Cell) *results.Cell {
 	return &part
 }
 
+// blocks are a cell, machine by machine if these are a factor.
+func (row *Row) blocks(c *results.Cell) (out []*results.Cell) {
+	if len(row.cells.machines) == 0 {
+		return []*results.Cell{c}
+	}
+	for _, host := range row.cells.machines {
+		out = append(out, on(c, func(t *results.Trial) bool { return t.Host == host }))
+	}
+	return out
+}
+
+// parts are what the row compares of one of its cells where its figure is a mean.
+func (row *Row) parts(c *results.Cell, of part) (out [][]stats.Part) {
+	for _, block := range row.blocks(c) {
+		starts := map[int][]stats.Part{}
+		for _, t := range block.Trials {
+			starts[t.Start()] = append(starts[t.Start()], of(t))
+		}
+		var parts []stats.Part
+		for _, start := range slices.Sorted(maps.Keys(starts)) {
+			if row.rounds {
+				parts = append(parts, stats.Together(starts[start]))
+			} else {
+				parts = append(parts, starts[start]...)
+			}
+		}
+		out = append(out, parts)
+	}
+	return out
+}
+
 // units are what the row compares of one of its cells, see Row.
 func (row *Row) units(c *results.Cell) (out [][]float64) {
-	parts := []*results.Cell{c}
-	if machines := row.cells.machines; len(machines) > 0 {
-		parts = nil
-		for _, host := range machines {
-			parts = append(parts, on(c, func(t *results.Trial) bool { return t.Host == host }))
-		}
-	}
-	for _, part := range parts {
+	for _, part := range row.blocks(c) {
 		if row.rounds {
 			out = append(out, centers(part.ByStart(row.Metric)))
 		} else {
@@ -195,14 +220,21 @@ func (row *Row) byMachine() {
 		c := MachineChange{Host: host}
 		change := stats.Change{}
 		if row.Paired != nil {
-			p := row.pairs(a, b, luckyPairs(a, b))
+			p := row.pairs(a, b, luckyPairs(a, b), pooled(row.of))
 			c.Base, c.New, c.P, change = p.N, p.N, p.P, p.Change
 		} else {
 			x, y := base[i:i+1], new[i:i+1]
-			s := stats.Stratify(x, y, stats.Confidence)
-			c.Base, c.New, c.P, change = len(x[0]), len(y[0]), s.P, s.Change
+			c.Base, c.New = len(x[0]), len(y[0])
+			if row.of.Kind.Pooled() {
+				x := row.parts(row.cells.base, exposed(row.of))[i : i+1]
+				y := row.parts(row.cells.new, exposed(row.of))[i : i+1]
+				c.P, change = stats.PooledGroups(x, y, stats.Confidence, bootstrapSeed)
+			} else {
+				s := stats.Stratify(x, y, stats.Confidence)
+				c.P, change = s.P, s.Change
+			}
 		}
-		c.Change, c.Low, c.High = change.Relative(a.Describe(row.Metric).Median)
+		c.Change, c.Low, c.High = change.Relative(a.Describe(row.Metric).Center())
 		row.Machines = append(row.Machines, c)
 	}
 }

@@ -3,7 +3,7 @@
 //
 // Where both runs are simulations of one experiment with the same seeds, counts are
 // compared exactly, trial by trial: a difference is the program's doing and needs no
-// test. Everything else is compared in pairs of trials that met the same luck, by the
+// test. Everything else is compared in seed-matched pairs of trials, by the
 // signed ranks of their differences (Wilcoxon), or, where there are no such pairs, by the
 // ranks of all trials (Mann and Whitney). Of runs in rounds on real nodes, rounds take the
 // place of trials. Of runs over several machines, only what was on one of them is compared:
@@ -25,7 +25,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/stats"
-	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -52,6 +52,9 @@ type Options struct {
 	// experiments differ, and a cell of the base that the new run lacks.
 	Strict bool
 	NoGate bool // nothing fails
+	// Over is experiment.OverOperations where the operations of trials are compared, and not their means;
+	// Stat is the quantile of them that alone is; "": all statistics.
+	Over, Stat string
 	// Prove, if it is positive, replaces the default gate: nothing passes unless it is shown
 	// to be no worse than by this part of the base.
 	Prove float64
@@ -76,23 +79,40 @@ const (
 	RoundRanks Test = "round ranks"
 	// The ranks of trials, or of rounds, within each of several machines.
 	MachineRanks Test = "machine ranks"
-	NoTest       Test = "" // nothing to test: equal in every trial, or nothing to compare with
+	// Of means: trials, or rounds, in pairs, or without partners.
+	MeanPairs Test = "mean pairs"
+	Means     Test = "means"
+	// Of quantiles likewise.
+	TailPairs Test = "tail pairs"
+	Tails     Test = "tails"
+	NoTest    Test = "" // nothing to test: equal in every trial, or nothing to compare with
 )
 
 // Tests are those that a row can be compared by, the usual ones first.
-func Tests() []Test { return []Test{Pairs, Ranks, RoundPairs, RoundRanks, MachineRanks, Exact} }
+func Tests() []Test {
+	return []Test{Pairs, Ranks, RoundPairs, RoundRanks, MachineRanks, MeanPairs, Means, TailPairs,
+		Tails, Exact}
+}
 
 var testWords = map[Test]string{
 	Exact: "counts of simulations with equal seeds, in the mean; n: trials that differ",
 	Pairs: "trials of equal seeds, by the signs of their differences (signed ranks); " +
-		"change: the median of theirs (Hodges-Lehmann); n: pairs that differ",
+		"change: that of a typical pair (Hodges-Lehmann); n: pairs that differ",
 	RoundPairs: "rounds, each by the centre of its trials of equal seeds, by the signs of their " +
-		"differences (signed ranks); change: the median of theirs (Hodges-Lehmann); n: rounds that differ",
+		"differences (signed ranks); change: that of a typical round (Hodges-Lehmann); n: rounds that differ",
 	Ranks: "trials without partners, by their ranks (Mann-Whitney); change: that of the medians",
 	RoundRanks: "rounds, each by the median of its trials, by their ranks (Mann-Whitney); change: that of " +
 		"the medians of all trials",
 	MachineRanks: "trials (of several rounds: medians of rounds) without partners, by their ranks within " +
-		"each machine (van Elteren); change: the median of the quotients within machines (Hodges-Lehmann)",
+		"each machine (van Elteren); change: the typical one within machines (Hodges-Lehmann)",
+	MeanPairs: "trials of equal seeds, or rounds, by permutation within pairs; change: that of the " +
+		"mean over all trials together; n: pairs that differ",
+	Means: "trials without partners, or rounds, by exchanging them at random, within each machine if " +
+		"there are several; change: that of the mean over all trials together",
+	TailPairs: "trials of equal seeds, or rounds, by permutation within pairs: how many values lie " +
+		"beyond the quantile of both runs together (McNemar); n: pairs that differ in that",
+	Tails: "trials without partners, or rounds, by exchanging them at random: how many values lie beyond " +
+		"the quantile of both runs together (Fisher)",
 }
 
 // String says what the test compares.
@@ -104,9 +124,12 @@ type Verdict string
 // The verdicts. Worse and better are beyond chance and beyond the threshold; in
 // an exact comparison any difference is.
 const (
-	Same      Verdict = "="     // equal in every trial
-	Unclear   Verdict = "~"     // no difference that the test could tell from chance
-	Small     Verdict = "small" // beyond chance, but below the threshold
+	Same    Verdict = "="     // equal in every trial
+	Unclear Verdict = "~"     // no difference that the test could tell from chance
+	Small   Verdict = "small" // beyond chance, and its whole interval is within the threshold
+	// Unsure is a change that may be beyond the threshold: either it is beyond chance and its interval
+	// reaches beyond the threshold, or it is beyond the threshold and only its interval leaves out 0.
+	Unsure    Verdict = "unclear"
 	Worse     Verdict = "worse"
 	Better    Verdict = "better"
 	Changed   Verdict = "changed" // beyond chance, of what neither direction is better
@@ -176,8 +199,8 @@ func (r *Report) statuses(m *matching, o *Options) {
 func (r *Report) Findings() (out []string) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		differs := slices.Contains([]Verdict{Small, Worse, Better, Changed}, row.Verdict)
-		if differs && row.Paired != nil && row.Failure == "" {
+		differs := slices.Contains([]Verdict{Small, Unsure, Worse, Better, Changed}, row.Verdict)
+		if differs && row.Failure == "" && row.ofPairs() {
 			out = append(out, fmt.Sprintf("%s: %s: %v", r.Title(row), row.Metric, row.Paired))
 		}
 	}
@@ -202,12 +225,19 @@ type Side struct {
 // A Figure is what one run says about a metric in a cell. NaN: there is no such figure.
 type Figure struct {
 	N, Censored       int
-	Center, Low, High float64 // median and its 95 % interval; of an exact comparison the mean
+	Seen              int     // trials, or rounds, that have any
+	Center, Low, High float64 // the row's statistic, and its 95 % interval
+	Effect            float64 // over operations: the design effect; NaN: unknown
 	Doubt             float64 // what the clocks can be wrong by, if that is more than Center; else 0
 }
 
-// A Row compares one metric in one cell.
+// A Row compares one metric in one cell: its first statistic, and beside it the Others.
 type Row struct {
+	Stat      Statistic
+	Over      string         // what the statistic is taken over, if not over trials
+	Limit     float64        // to which values count in a mean, if some were cut off; else infinite
+	Others    []*Row         // whose Others are nil
+	Why       string         // of a verdict TooFew, in words
 	Cell      []metric.Field // the columns of the report
 	Design    []metric.Field // all of them, of the base
 	Metric    string
@@ -222,12 +252,15 @@ type Row struct {
 
 	Base, New Figure
 	// NaN in what follows is a figure that does not exist.
-	Change                float64 // as a fraction: of the centre, of pairs the median of their changes
+	Change                float64 // as a fraction: of the statistic
 	ChangeLow, ChangeHigh float64 // 95 % interval, by the bootstrap; of pairs by the test
 	Delta                 float64 // Cliff's: 1 if every new value is larger than every old one
 	P, Adjusted           float64 // of the test, before and after the correction
 	Test                  Test
 	Paired                *Pairing // where Test is Pairs
+
+	see   observer // what the statistic is of; nil: the values of trials
+	score part     // what the statistic is the mean of; nil: ranks are compared
 
 	sameLuck bool // a count of equal seeds, but of experiments that differ
 	cells    pair
@@ -272,13 +305,23 @@ func Compare(base, new *results.Table, o Options) (*Report, error) {
 	}
 	r := &Report{
 		Base: sideOf(base), New: sideOf(new), Notes: m.notes, Alpha: o.Alpha, Threshold: o.Threshold,
-		Prove: o.Prove, asked: asked,
+		Prove: o.Prove, asked: asked || o.Over != "",
 		Columns: m.columns(), settings: differences(base, new),
 	}
 	r.lack(m)
-	if r.measure(m, &o, all); r.measured == 0 {
+	if o.Over == experiment.OverOperations {
+		if err := r.measureOperations(m, &o, base, new); err != nil {
+			return nil, err
+		}
+	} else {
+		r.measure(m, &o, all)
+	}
+	if r.measured == 0 {
 		return nil, fmt.Errorf("nothing to compare with: no trial of BASE (%s) has a value in the cells "+
 			"that both runs have; a base needs trials with status ok", base.Path)
+	}
+	if o.Prove > 0 && o.Over == "" {
+		r.proveOperations(base, new, &o)
 	}
 	r.judge(&o)
 	r.statuses(m, &o)
@@ -453,7 +496,7 @@ func (r *Report) measure(m *matching, o *Options, all bool) {
 	add(o.Metrics...)
 	if len(o.Metrics) == 0 {
 		for _, p := range m.pairs {
-			add(metric.Names(metric.Shown(algo.Problem(p.base.Get("problem")), metric.Main))...)
+			add(metric.Names(view.Headlines([][]metric.Field{p.base.Design}))...)
 		}
 	}
 	for _, c := range o.Conditions {
@@ -486,14 +529,22 @@ func (row Row) says() bool {
 	return row.Verdict != Same || row.Base.Center != 0
 }
 
+// begin is the row of a metric in a pair of cells, before anything is compared.
+func (r *Report) begin(m *metric.Metric, p pair) *Row {
+	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, cells: p, Stat: Middle,
+		Cell: view.Place(p.base.Design, r.Columns), rounds: p.base.Starts() > 1 && p.new.Starts() > 1}
+	if m.Kind.Pooled() {
+		row.Stat = Mean
+	}
+	row.unknown()
+	row.Delta, row.Uneven, row.Limit = math.NaN(), math.NaN(), math.Inf(1)
+	return row
+}
+
 // row compares one metric in one pair of cells; nil if neither has it.
 func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
-	row := &Row{Metric: m.Name, of: m, Design: p.base.Design, cells: p,
-		Cell: view.Place(p.base.Design, r.Columns)}
-	none := math.NaN()
-	row.Change, row.ChangeLow, row.ChangeHigh = none, none, none
-	row.Delta, row.P, row.Adjusted, row.Uneven = none, none, none, none
-	if m.Kind == metric.Count && sameLuck(p) {
+	row := r.begin(m, p)
+	if m.Kind.Exact() && sameLuck(p) {
 		if r.exact(p, o) {
 			return row.exactly(p)
 		}
@@ -505,7 +556,6 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 		return nil
 	}
 	row.Base, row.New = figure(p.base.Describe(m.Name)), figure(p.new.Describe(m.Name))
-	row.rounds = p.base.Starts() > 1 && p.new.Starts() > 1
 	row.Change = row.New.Center/row.Base.Center - 1
 	if len(a)+censoredA == 0 || len(b)+censoredB == 0 {
 		return row
@@ -523,13 +573,16 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	for i := range base {
 		row.counts = append(row.counts, [2]int{len(base[i]), len(new[i])})
 	}
-	paired := row.pairs(p.base, p.new, p.lucky)
+	paired := row.pairs(p.base, p.new, p.lucky, pooled(m))
 	if !paired.enough(o.Alpha) {
 		row.byRanks(base, new)
 		return row
 	}
-	row.Paired, row.P, row.Test = &paired, paired.P, Pairs
-	if row.rounds {
+	row.Paired, row.P, row.Stat, row.Test = &paired, paired.P, Typical, Pairs
+	switch {
+	case m.Kind.Pooled():
+		row.Stat, row.Test = Mean, MeanPairs
+	case row.rounds:
 		row.Test = RoundPairs
 	}
 	row.Change, row.ChangeLow, row.ChangeHigh = paired.Relative(row.Base.Center)
@@ -537,20 +590,36 @@ func (r *Report) row(m *metric.Metric, p pair, o *Options) *Row {
 	if len(p.machines) > 1 {
 		row.Delta = stats.Stratify(base, new, stats.Confidence).Delta
 	}
+	row.overTrials()
 	return row
+}
+
+// overTrials compares what else there is of the distribution over trials.
+func (row *Row) overTrials() {
+	others := statisticsOf(row.of)
+	if row.Stat == Middle || row.Stat == Mean {
+		others = slices.DeleteFunc(others, func(s Statistic) bool { return s == row.Stat })
+	}
+	row.Others = nil
+	row.beside("", ofTrials(row.of), others)
 }
 
 // byRanks compares the trials, or the rounds, as if none had a partner.
 func (row *Row) byRanks(base, new [][]float64) {
 	row.Paired = nil
+	if row.of.Kind.Pooled() {
+		row.byMeans()
+		return
+	}
 	if len(base) > 1 {
 		s := stats.Stratify(base, new, stats.Confidence)
-		row.Delta, row.P, row.Test, row.strata = s.Delta, s.P, MachineRanks, &s
+		row.Delta, row.P, row.Stat, row.Test, row.strata = s.Delta, s.P, Typical, MachineRanks, &s
 		row.Change, row.ChangeLow, row.ChangeHigh = s.Relative(row.Base.Center)
+		row.overTrials()
 		return
 	}
 	a, b := trialsOf(row.cells.base, row.Metric), trialsOf(row.cells.new, row.Metric)
-	row.Delta, row.Test = stats.MannWhitney(a, b).Delta, Ranks
+	row.Delta, row.Stat, row.Test = stats.MannWhitney(a, b).Delta, Middle, Ranks
 	row.P = stats.MannWhitney(base[0], new[0]).P
 	row.Change = row.New.Center/row.Base.Center - 1
 	lo, hi := math.NaN(), math.NaN()
@@ -562,6 +631,16 @@ func (row *Row) byRanks(base, new [][]float64) {
 		_, lo, hi = stats.RatioInterval(a, b, stats.Confidence, bootstrapSeed)
 	}
 	row.ChangeLow, row.ChangeHigh = lo-1, hi-1
+	row.overTrials()
+}
+
+// byMeans compares the pooled means of the trials, or of the rounds, as if none had a partner.
+func (row *Row) byMeans() {
+	base, new := row.cells.base, row.cells.new
+	row.Delta = stats.MannWhitney(trialsOf(base, row.Metric), trialsOf(new, row.Metric)).Delta
+	row.Stat = Mean
+	change := row.whole(exposed(row.of), false)
+	row.Change, row.ChangeLow, row.ChangeHigh = change.Relative(row.Base.Center)
 }
 
 // trialsOf are the values of the trials of a cell, of which +Inf is larger than all others.
@@ -586,6 +665,6 @@ func shorterLimit(all []setting) int {
 }
 
 func figure(d stats.Summary) Figure {
-	return Figure{N: d.N, Censored: d.Censored, Center: d.Median, Low: d.CILow, High: d.CIHigh,
-		Doubt: d.Doubtful()}
+	return Figure{N: d.N, Censored: d.Censored, Seen: d.N + d.Censored, Center: d.Center(), Low: d.CILow,
+		High: d.CIHigh, Effect: math.NaN(), Doubt: d.Doubtful()}
 }

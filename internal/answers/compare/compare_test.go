@@ -198,7 +198,7 @@ func TestCompare_Times(t *testing.T) {
 	if got := verdicts(r, "election_ms"); !reflect.DeepEqual(got, []Verdict{Unclear, Worse, Small, Better}) {
 		t.Errorf("verdicts %v", got)
 	}
-	if len(r.Failures) != 1 || !strings.HasPrefix(r.Failures[0], "bully, nodes=5: election_ms: 29.") {
+	if len(r.Failures) != 1 || !strings.HasPrefix(r.Failures[0], "bully, nodes=5: election_ms: slower by 20.") {
 		t.Errorf("failures %q", r.Failures)
 	}
 	row := r.Rows[1]
@@ -467,7 +467,7 @@ func TestMatch_Refuses(t *testing.T) {
 			"cells 1 and 2 of BASE (run) differ only in columns that are ignored"},
 		{"swept in one, chosen", fixed, swept, Options{Where: []metric.Field{{Name: "params_y", Value: "3"}}},
 			`--where: unknown value of params_y "3" (has: 1, 2)`},
-		{"swept in one", fixed, swept, Options{}, "column params_y is in NEW (run) alone, where it varies (1, 2)"},
+		{"swept in one", fixed, swept, Options{}, "only NEW (run) has column params_y, which varies (1, 2)"},
 		{"no such column", fixed, fixed, Options{Ignore: []string{"node"}}, `--ignore: unknown column "node"`},
 		{"nothing left", fixed, fixed, Options{Where: []metric.Field{{Name: "nodes", Value: "9"}}},
 			`--where: unknown value of nodes "9" (has: 3`},
@@ -477,7 +477,7 @@ func TestMatch_Refuses(t *testing.T) {
 			`unknown value of nodes "9"`},
 		{"condition about no cell", swept, swept, condition("messages > 0 where algorithm=bully label=raft"),
 			`unknown combination "algorithm=bully label=raft"`},
-		{"a simulation twice", fixed, twice, Options{}, "NEW (run): trial 1, seed 1, stands twice"},
+		{"a simulation twice", fixed, twice, Options{}, "NEW (run): trial 1, seed 1, appears twice"},
 		{"base without values", broken, fixed, Options{}, "no trial of BASE (run) has a value"},
 		{"no such metric", fixed, fixed, Options{Metrics: []string{"speed"}}, `unknown metric "speed"`},
 	}

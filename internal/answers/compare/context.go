@@ -18,11 +18,11 @@ import (
 func (r *Report) context(base, new *results.Table) {
 	if text := differenceNote(r.settings); text != "" {
 		if slices.ContainsFunc(r.Rows, func(row Row) bool { return !row.Exact && row.sameLuck }) {
-			text += "; counts that this concerns are compared as times are: what differs need not be " +
-				"the program's doing"
+			text += "; affected counts are compared like times, since the program need not be the " +
+				"cause of a difference"
 		}
 		if shorterLimit(r.settings) != 0 {
-			text += "; what timed out under the shorter time_limit is compared with nothing"
+			text += "; trials that timed out under the shorter time_limit are not compared"
 		}
 		r.Notes = append(r.Notes, text)
 	}
@@ -32,7 +32,7 @@ func (r *Report) context(base, new *results.Table) {
 			r.Warnings = append(r.Warnings, name+": "+m.Shard.Note())
 		}
 		if m := t.Manifest; m != nil && !m.Complete {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, planned were %d trials; "+
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: the run is not complete, of %d planned trials; "+
 				"%s continues it", name, m.Planned, program.Command("run", "--resume", t.Path)))
 		}
 		r.Notes = append(r.Notes, untilNote(name, t)...)
@@ -51,7 +51,7 @@ func untilNote(name string, t *results.Table) []string {
 	if rule == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: its trials decided how many they are, by %s: %s", name, rule.Metric,
+	return []string{fmt.Sprintf("%s: its results decided the number of trials, by %s: %s", name, rule.Metric,
 		rule.Promise())}
 }
 
@@ -96,7 +96,7 @@ func Drifts(t *results.Table) []string {
 	return out
 }
 
-// A drift is told when it is beyond doubt and not small.
+// A drift is reported when it is beyond doubt and not small.
 const (
 	driftAlpha = 0.01
 	driftLeast = 0.3

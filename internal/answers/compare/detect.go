@@ -9,8 +9,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// Power is the probability with which a number of trials that is told does what it is
-// told for.
+// Power is the probability with which the reported number of trials finds the change that was
+// asked for.
 const Power = 0.8
 
 // A Need is how many trials of a cell, in each of two runs, it takes to find that a metric
@@ -56,7 +56,7 @@ func Needs(pilot *results.Table, metrics []*metric.Metric, by, alpha float64, vi
 			}
 			n := Need{Cell: c, Metric: m, N: len(values), Censored: censored}
 			n.Median = stats.Describe(values, censored).Median
-			if n.Exact = m.Kind == metric.Count && virtual; !n.Exact {
+			if n.Exact = m.Kind.Exact() && virtual; !n.Exact {
 				tests++
 			}
 			needs = append(needs, n)
@@ -92,12 +92,16 @@ func (n *Need) plan(by, alpha float64, virtual bool) {
 		n.Why = "the pilot has too few values"
 		return
 	}
+	if n.Metric.Kind.Pooled() {
+		n.planMean(values, by, alpha)
+		return
+	}
 	share := exceeding(trialsOf(n.Cell, n.Metric.Name), factor)
+	alpha /= float64(len(statisticsOf(n.Metric))) // all of which are counted where there are no pairs
 	z := stats.NormalQuantile(1-float64(alpha/2)) + stats.NormalQuantile(Power)
-	const most = 1e6
 	ranks := math.Ceil(z * z / (6 * (share - 0.5) * (share - 0.5)))
-	if !(ranks <= most) {
-		n.Why = "hardly a value changes its rank by so little"
+	if !(ranks <= mostNeeded) {
+		n.Why = "so small a change hardly alters any rank"
 		return
 	}
 	n.Ranks = int(ranks)
@@ -105,6 +109,22 @@ func (n *Need) plan(by, alpha float64, virtual bool) {
 		n.Ranks++
 	}
 }
+
+// planMean finds the number that the test of means takes: as the normal distribution has it, of samples
+// with the spread of the pilot.
+func (n *Need) planMean(values []float64, by, alpha float64) {
+	d := stats.Describe(values, 0)
+	z := stats.NormalQuantile(1-float64(alpha/2)) + stats.NormalQuantile(Power)
+	need := math.Ceil(2 * math.Pow(z*d.SD/float64(by*d.Mean), 2))
+	if !(need <= mostNeeded) {
+		n.Why = "it happens in too few trials"
+		return
+	}
+	n.Ranks = max(int(need), stats.MinimumBootstrap)
+}
+
+// mostNeeded is how many trials nobody runs.
+const mostNeeded = 1e6
 
 // exceeding is the probability that a value of another run, changed by the factor, is the
 // larger of two, as far as the pilot tells; equal ones count half. Noether (Sample Size

@@ -15,7 +15,7 @@ import (
 
 // table makes a table of rows, as benchstat has them: what changed and by how much, then how sure that
 // is; and the rest for programs. If it is brief, people read medians without their intervals.
-func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
+func (r *Report) table(name string, rows []*Row, brief bool) *answer.Table {
 	t := &answer.Table{Name: name, DropEmpty: true, Keys: len(r.Columns) + 1}
 	for i, name := range r.Columns {
 		var values []string
@@ -25,17 +25,18 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		t.Columns = append(t.Columns, answer.Levels(name, values))
 	}
 	t.Columns = slices.Concat(t.Columns,
-		answer.Columns(answer.Everybody, "metric verdict base:figure new:figure change:number"),
+		answer.Columns(answer.Everybody,
+			"metric statistic over verdict base:figure new:figure change:number"),
 		answer.Columns(answer.People, "interval:number:95_%"),
 		answer.Columns(answer.Everybody, "p_adjusted:number:p"),
-		answer.Columns(answer.People, "n:count"), answer.Columns(answer.Everybody, "method::test"),
+		answer.Columns(answer.People, "operations n:count"), answer.Columns(answer.Everybody, "method::test"),
 		answer.Columns(answer.Nested, "design:map"),
 		answer.Columns(answer.Programs, "change_low:number change_high:number cliffs_delta:number p:number "+
 			"pairs:count differing:count lost:count found:count failed:flag proof needs:count "+
-			"p_machines:number base_clock_doubt_ms:number new_clock_doubt_ms:number shift:figure "+
-			"tendency:number exactly:flag left_out:count says"))
-	for i := range rows {
-		row := &rows[i]
+			"p_machines:number base_clock_doubt_ms:number new_clock_doubt_ms:number "+
+			"base_design_effect:number new_design_effect:number limit_ms:number why "+
+			"shift:figure tendency:number exactly:flag left_out:count says"))
+	for _, row := range rows {
 		var values []answer.Value
 		for k, f := range row.Cell {
 			values = append(values, t.Columns[k].Typed(f.Value))
@@ -49,14 +50,22 @@ func (r *Report) table(name string, rows []Row, brief bool) *answer.Table {
 		if p := row.Paired; p != nil {
 			pairs, differing = p.N, p.N-p.Equal
 		}
-		values = append(values, row.Metric, cmp.Or(string(row.Verdict), "none"), row.Base.value(brief),
-			row.New.value(brief), answer.Shown{Value: row.Change, Text: change}, interval,
-			answer.Shown{Value: row.Adjusted, Text: p}, row.sizes(),
+		base, new, limit := row.Base.value(brief), row.New.value(brief), math.NaN()
+		if row.Stat == Typical && len(row.Others) > 0 {
+			base, new = nil, nil
+		}
+		if row.Stat == Mean && !math.IsInf(row.Limit, 1) {
+			limit = row.Limit
+		}
+		values = append(values, row.Metric, string(row.Stat), row.Over,
+			cmp.Or(string(row.Verdict), "none"), base, new, answer.Shown{Value: row.Change, Text: change},
+			interval,
+			answer.Shown{Value: row.Adjusted, Text: p}, row.operations(), row.sizes(),
 			answer.Shown{Value: string(cmp.Or(row.Test, "none")), Text: string(row.Test)},
 			metric.ByName(row.Design), row.ChangeLow, row.ChangeHigh, row.Delta, row.P, pairs, differing,
 			row.Lost, row.Found, row.Failure != "", string(row.Proof.Outcome), row.Proof.Needs, row.Uneven,
-			row.Base.Doubt, row.New.Doubt)
-		if p := row.Paired; p != nil {
+			row.Base.Doubt, row.New.Doubt, row.Base.Effect, row.New.Effect, limit, row.Why)
+		if p := row.Paired; p != nil && row.Test != TailPairs {
 			values = append(values, answer.Estimate{Value: p.Shift, Low: p.ShiftLow, High: p.ShiftHigh,
 				N: p.N - p.Censored, Censored: p.Censored}, p.Tendency, p.SameRatio || p.SameShift, p.Left,
 				p.String())
@@ -158,13 +167,13 @@ func (r *Report) ended(d *answer.Document) {
 }
 
 // means appends the geometric means of the metrics of rows.
-func (r *Report) means(t *answer.Table, rows []Row) {
+func (r *Report) means(t *answer.Table, rows []*Row) {
 	for _, g := range r.Geomeans {
-		if g.Cells > 1 && g.Change != 0 && slices.ContainsFunc(rows, func(row Row) bool {
+		if g.Cells > 1 && g.Change != 0 && slices.ContainsFunc(rows, func(row *Row) bool {
 			return row.Metric == g.Metric
 		}) {
 			values, at := make([]answer.Value, len(t.Columns)), len(r.Columns)
-			values[0], values[at], values[at+4] = "geomean", g.Metric, view.Percent(g.Change)
+			values[0], values[at], values[at+6] = "geomean", g.Metric, view.Percent(g.Change)
 			t.Row(values...)
 		}
 	}
@@ -172,8 +181,10 @@ func (r *Report) means(t *answer.Table, rows []Row) {
 
 // details adds all figures, which a page folds.
 func (r *Report) details(d *answer.Document) {
-	all := r.table("rows", r.Rows, false)
-	all.Main, all.Fold, all.Below = true, "all figures", strings.Join(r.legend(r.Rows), "\n")
+	var rows []*Row
+	r.each(func(row *Row) { rows = append(rows, row) })
+	all := r.table("rows", rows, false)
+	all.Main, all.Fold, all.Below = true, "all figures", strings.Join(r.legend(rows), "\n")
 	d.Add(all)
 	t := d.Table("geomeans", answer.Columns(answer.Everybody, "metric cells:count change:number")...)
 	t.Fold, t.Only = "geometric means over all cells", answer.Programs
@@ -198,10 +209,10 @@ func (r *Report) details(d *answer.Document) {
 func (r *Report) checks(d *answer.Document) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		c := answer.Check{Group: row.Metric, Name: r.Title(row), Failure: row.Failure, Kind: "Regression",
-			Failed: true}
-		if row.Proof.Outcome == Inconclusive {
-			c.Failure, c.Kind = row.Proof.Why, "Inconclusive"
+		c := answer.Check{Group: row.Metric, Name: r.Title(row), Kind: "Regression", Failed: true,
+			Failure: row.told(func(row *Row) string { return row.Failure })}
+		if text := row.told((*Row).open); c.Failure == "" && text != "" {
+			c.Failure, c.Kind = text, "Inconclusive"
 		}
 		if row.Test != NoTest {
 			c.By = string(row.Test) + ": " + row.Test.String()

@@ -58,7 +58,7 @@ func trialPairs(base, new *results.Cell) (out [][2]*results.Trial) {
 
 // exactly compares the counts of one metric, trial by trial.
 func (row *Row) exactly(p pair) *Row {
-	row.Exact, row.Test = true, Exact
+	row.Exact, row.Stat, row.Test = true, Mean, Exact
 	var a, b, bothA, bothB []float64
 	for _, t := range p.same {
 		x, seenX := t[0].Observe(row.Metric)

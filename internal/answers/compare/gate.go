@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
 // judge corrects the tests for their number and gives each row its verdict.
@@ -16,16 +17,18 @@ func (r *Report) judge(o *Options) {
 	if o.Prove == 0 { // whose intervals need no correction
 		r.choose(o.Alpha)
 	}
-	p := make([]float64, len(r.Rows))
-	for i := range r.Rows {
-		p[i] = r.Rows[i].P
-		if !math.IsNaN(p[i]) {
+	var rows []*Row
+	var p []float64
+	r.each(func(row *Row) {
+		rows, p = append(rows, row), append(p, row.P)
+		if !math.IsNaN(row.P) {
 			r.Tests++
 		}
-	}
-	signed := r.signed()
+	})
+	signed := signed(rows)
+	r.families(rows, p, signed)
 	for i, adjusted := range stats.StepDown(p, signed, bootstrapSeed) {
-		row := &r.Rows[i]
+		row := rows[i]
 		row.Adjusted = adjusted
 		if row.Verdict == NoVerdict && !math.IsNaN(row.P) {
 			row.Verdict = row.verdict(o)
@@ -41,18 +44,31 @@ func (r *Report) judge(o *Options) {
 	}
 }
 
+// families adjusts the P of tests that exchange the same trials for each other.
+func (r *Report) families(rows []*Row, p []float64, signed []stats.Signed) {
+	number := 0
+	for i := range r.Rows {
+		for _, over := range []string{"", experiment.OverOperations} {
+			family := r.Rows[i].family(over)
+			if len(family) < 2 {
+				continue
+			}
+			number++
+			for k, adjusted := range exchanged(family) {
+				at := slices.Index(rows, family[k])
+				p[at], signed[at].Family = adjusted, number
+			}
+		}
+	}
+}
+
 // choose compares rows of real nodes by ranks whose pairs are too few to be significant among
 // so many tests, unless others show the same, where ranks can be. That is a matter of
 // numbers, and not of what was found, so that it costs no false alarm; that ranks know nothing
 // of shared luck makes them blunter, never wrong. Simulated pairs share all of their luck, so
 // that ranks would see next to nothing of what they see.
 func (r *Report) choose(alpha float64) {
-	tests := 0.0
-	for i := range r.Rows {
-		if !math.IsNaN(r.Rows[i].P) {
-			tests++
-		}
-	}
+	tests := r.reaching()
 	few, enough, unit, key := 0, 0, "", ""
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -65,10 +81,24 @@ func (r *Report) choose(alpha float64) {
 		row.byRanks(row.units(row.cells.base), row.units(row.cells.new))
 	}
 	if few > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be beyond chance among so many (tests: "+
-			"%.0f): compared by ranks, which do not see small changes; pairs need %d %s on each side: "+
+		r.Notes = append(r.Notes, fmt.Sprintf("too few pairs to be significant after correction (tests: "+
+			"%.0f): compared by ranks, which do not find small changes; pairs need %d %s on each side: "+
 			"raise %s, or compare less with --metrics or --where", tests, enough, unit, key))
 	}
+}
+
+// reaching is how many tests can have as small a P as their numbers allow, apart from each other. In pairs
+// the others of a metric cannot: the mean has its least P where the typical change has it, and of a
+// quantile no test has, since most pairs lie on one side of it.
+func (r *Report) reaching() (tests float64) {
+	for i := range r.Rows {
+		for _, row := range r.Rows[i].all() {
+			if !math.IsNaN(row.P) && (row == &r.Rows[i] || row.Paired == nil) {
+				tests++
+			}
+		}
+	}
+	return tests
 }
 
 // weakness notes that there are too few trials for as many tests: whoever reads
@@ -76,39 +106,47 @@ func (r *Report) choose(alpha float64) {
 func (r *Report) weakness(alpha float64) {
 	var likeliest *Row // to find anything
 	others := 0.0      // tests without pairs, which are counted whatever they show
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	r.each(func(row *Row) {
 		if !math.IsNaN(row.P) && row.Paired == nil {
 			others++
 		}
 		if !math.IsNaN(row.P) && (likeliest == nil || row.minP() < likeliest.minP()) {
 			likeliest = row
 		}
-	}
-	tests := float64(r.Tests)
-	if r.Tests == 0 || likeliest.minP()*tests <= alpha {
+	})
+	tests := r.reaching()
+	if tests == 0 || likeliest.minP()*tests <= alpha {
 		return
 	}
 	unit, key := likeliest.unit()
 	what := "no difference, however large, could have been found"
 	if likeliest.Paired != nil && likeliest.minP()*(1+others) <= alpha {
-		what = "a difference in one row alone could hardly have been found, only one that many rows share,"
+		what = "a difference in a single row could hardly have been found, only one that many rows share,"
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("too few %s: %s among so many (tests: %d); it takes %d %s on each "+
+	r.Notes = append(r.Notes, fmt.Sprintf("too few %s: %s after correction (tests: %d); it takes %d %s on "+
+		"each "+
 		"side: raise %s, or compare less with --metrics or --where", unit, what, r.Tests,
 		likeliest.enough(alpha/tests), unit, key))
 }
 
+// verdict is that of the row's statistic: no more than its interval allows.
 func (row *Row) verdict(o *Options) Verdict {
+	sure, apart := row.Adjusted <= o.Alpha, row.ChangeLow > 0 || row.ChangeHigh < 0
+	beyond := math.Abs(row.Change) > o.Threshold
+	open := math.IsNaN(row.ChangeLow) && math.IsNaN(row.ChangeHigh)
 	switch {
 	case row.minP() > o.Alpha:
 		return TooFew
-	case !(row.Adjusted <= o.Alpha):
+	case !sure && beyond && apart:
+		return Unsure
+	case !sure:
 		return Unclear
-	case math.Abs(row.Change) <= o.Threshold:
+	case -row.ChangeLow <= o.Threshold && row.ChangeHigh <= o.Threshold:
 		return Small
+	case math.IsNaN(row.Change), beyond && (apart || open) && row.larger() == (row.Change > 0):
+		return judged(row.of, row.larger())
 	}
-	return judged(row.of, row.larger())
+	return Unsure
 }
 
 // larger says whether the new values tend to be larger. Where time-outs leave no
@@ -153,31 +191,82 @@ func (r *Report) mean(row *Row) {
 
 // gate finds what fails.
 func (r *Report) gate(m *matching, o *Options) {
-	fail := func(row *Row, why string) {
-		row.Failure = why
-		name := view.Name(row.Design, r.Columns)
-		r.Failures = append(r.Failures, fmt.Sprintf("%s: %s: %s", name, row.Metric, why))
-	}
 	if o.Prove > 0 {
-		r.prove(o, fail)
-		r.gateCells(m, o)
-		return
+		r.prove(o)
+	} else {
+		r.each(func(row *Row) {
+			if broken := row.Verdict == Worse || o.Strict && row.Exact && row.Differing > 0; broken &&
+				len(o.Conditions) == 0 {
+				row.Failure = row.describe(m)
+			}
+			for _, c := range o.Conditions {
+				if c.covers(row) && row.breaks(&c, o.Alpha) {
+					row.Failure = row.describe(m) + fmt.Sprintf(" (%s)", c)
+				}
+			}
+		})
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if len(o.Conditions) == 0 {
-			if row.Verdict == Worse || o.Strict && row.Exact && row.Differing > 0 {
-				fail(row, row.describe(m))
-			}
-			continue
+		if text := row.told(func(row *Row) string { return row.Failure }); text != "" {
+			r.Failures = append(r.Failures, r.Title(row)+": "+text)
 		}
-		for _, c := range o.Conditions {
-			if c.Metric == row.Metric && c.Where.Covers(row.Design) && row.breaks(&c, o.Alpha) {
-				fail(row, row.describe(m)+fmt.Sprintf(" (%s)", c))
-			}
+		if text := row.told((*Row).open); text != "" {
+			r.Open = append(r.Open, r.Title(row)+": "+text)
 		}
 	}
 	r.gateCells(m, o)
+}
+
+// told is what is to be said of the metric of a row in a sentence: of the statistic that says it most
+// surely, with the names of the others.
+func (row *Row) told(say func(*Row) string) string {
+	var first *Row
+	var said []*Row
+	for _, of := range append([]*Row{row}, row.Others...) {
+		if say(of) == "" {
+			continue
+		}
+		if said = append(said, of); first == nil || of.Adjusted < first.Adjusted {
+			first = of
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	text := first.name() + ": " + say(first)
+	var likewise []string
+	for _, of := range said {
+		if of != first {
+			likewise = append(likewise, of.brief())
+		}
+	}
+	if likewise != nil {
+		text += "; likewise " + strings.Join(likewise, ", ")
+	}
+	return text
+}
+
+// brief is the statistic with its figures.
+func (row *Row) brief() string {
+	text := string(row.Stat)
+	if row.Stat == Typical {
+		text = "a typical pair (" + view.Percent(row.Change) + ")"
+	} else {
+		text += " " + median(row.Base) + " -> " + median(row.New)
+	}
+	if row.Over != "" {
+		text += " over " + row.Over
+	}
+	return text
+}
+
+// open is why a proof is open; "" unless it is.
+func (row *Row) open() string {
+	if row.Proof.Outcome == Inconclusive {
+		return row.Proof.Why
+	}
+	return ""
 }
 
 // gateCells finds what fails about whole cells, whatever the metric.
@@ -244,16 +333,22 @@ func (row *Row) describe(m *matching) string {
 		}
 		return text
 	}
-	if row.Paired != nil {
-		return fmt.Sprintf("%s -> %s: %v, p %s after correction", median(row.Base), median(row.New),
-			row.Paired, view.P(row.Adjusted)) + row.doubt()
+	if row.ofPairs() {
+		text := fmt.Sprintf("%v, p %s after correction", row.Paired, view.P(row.Adjusted)) + row.doubt()
+		if row.Stat == Typical {
+			return text
+		}
+		return median(row.Base) + " -> " + median(row.New) + ": " + text
 	}
 	text := fmt.Sprintf("%s -> %s (%s", median(row.Base), median(row.New), view.Percent(row.Change))
 	if !math.IsNaN(row.ChangeLow) {
 		text += fmt.Sprintf(" [%s, %s]", view.Percent(row.ChangeLow), view.Percent(row.ChangeHigh))
 	}
-	by := "ranks"
-	if row.strata != nil {
+	by := string(row.Test)
+	switch {
+	case row.Test == Ranks, row.Test == RoundRanks:
+		by = "ranks"
+	case row.strata != nil:
 		by = "ranks within machines"
 	}
 	return text + fmt.Sprintf("), p %s by %s after correction", view.P(row.Adjusted), by) + row.doubt()

@@ -36,8 +36,8 @@ func (r *Report) machines(m *matching, base, new *results.Table) {
 		parts = append(parts, text)
 	}
 	if len(parts) > 0 {
-		r.Warnings = append(r.Warnings, "the machines had more to do in one run than in the other: "+
-			strings.Join(parts, "; ")+"; what is worse or better may be the machine's doing: run both "+
+		r.Warnings = append(r.Warnings, "the machines were busier during one of the runs: "+
+			strings.Join(parts, "; ")+"; this may cause the differences: run both "+
 			"again, interleaved, on an idle machine")
 	}
 }
@@ -143,7 +143,7 @@ func renamed(a, b *results.Manifest) (text string) {
 	each(b, func(host string, m results.Machine) { is[host] = m })
 	each(a, func(host string, was results.Machine) {
 		if now, known := is[host]; known && host != "" && now.String() != was.String() && text == "" {
-			text = fmt.Sprintf("%s is not the machine that it was (%v; %v): times of real processes compare "+
+			text = fmt.Sprintf("%s has changed between the runs (%v; %v): times of real processes compare "+
 				"only on one machine", host, was, now)
 		}
 	})

@@ -80,16 +80,17 @@ func (m *matching) alone(side string, t, other *results.Table, ignore []string) 
 		values := valuesOf(t, name)
 		if name == metric.HostingColumn && !slices.Equal(values, []string{metric.RunAsProcess}) {
 			return fmt.Errorf("processes of %s (%s) ran as a %s, those of %s as a %s: their times are not "+
-				"comparable; choose one with --where %s=..., or compare them all the same with --ignore %s",
+				"comparable; choose one with --where %s=..., or compare them anyway with --ignore %s",
 				side, t.Path, strings.Join(values, " and as a "), other.Path, metric.RunAsProcess,
 				metric.HostingColumn, metric.HostingColumn)
 		}
 		if len(values) > 1 {
-			return fmt.Errorf("column %s is in %s (%s) alone, where it varies (%s): sweep it in both, or "+
-				"choose one value with --where %s=%s", name, side, t.Path, strings.Join(values, ", "),
+			return fmt.Errorf("only %[2]s (%[3]s) has column %[1]s, which varies (%[4]s): sweep it in "+
+				"both, or "+
+				"choose one value with --where %[5]s=%[6]s", name, side, t.Path, strings.Join(values, ", "),
 				name, values[0])
 		}
-		m.notes = append(m.notes, fmt.Sprintf("column %s is in %s alone (always %s)", name, side, values[0]))
+		m.notes = append(m.notes, fmt.Sprintf("only %s has column %s (always %s)", side, name, values[0]))
 	}
 	return nil
 }
@@ -109,8 +110,8 @@ func (m *matching) index(side string, t *results.Table) (map[string]*results.Cel
 	index := map[string]*results.Cell{}
 	for _, c := range t.Cells() {
 		if again := repeated(c); again != nil {
-			return nil, fmt.Errorf("%s (%s): trial %d, seed %d, stands twice: a simulation that is repeated "+
-				"is no new observation; leave one out", side, t.Path, again.Trial, again.Seed)
+			return nil, fmt.Errorf("%s (%s): trial %d, seed %d, appears twice: repeating a simulation "+
+				"adds no observation; leave one out", side, t.Path, again.Trial, again.Seed)
 		}
 		k := m.name(c)
 		if other := index[k]; other != nil {
@@ -158,7 +159,7 @@ func (m *matching) why(base, new *results.Table) string {
 		}
 	}
 	if len(out) == 0 {
-		return "each combination of values is in one of them only"
+		return "each combination of values is in only one of them"
 	}
 	return strings.Join(out, "; ") + " (to compare them nevertheless: --ignore COLUMN)"
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// A Pairing is what the trials of two cells that met the same luck say about a metric.
+// A Pairing is what the seed-matched trials of two cells say about a metric.
 // The cells may be of two runs, or two algorithms or settings of one run: all cells of a
 // repetition share its seed, and with it the network, the faults and the workload.
 type Pairing struct {
@@ -25,24 +25,40 @@ type Pairing struct {
 }
 
 // pairs compares the row's cells, or parts of them, round by round if they have several, and else trial
-// by trial. Lucky are the pairs of their trials.
-func (row *Row) pairs(a, b *results.Cell, lucky [][2]*results.Trial) Pairing {
+// by trial. Lucky are the pairs of their trials. With parts, their means are compared.
+func (row *Row) pairs(a, b *results.Cell, lucky [][2]*results.Trial, of part) Pairing {
 	if row.rounds {
-		return pairRounds(a, b, lucky, row.of)
+		return pairRounds(a, b, lucky, row.of, of)
 	}
-	return pairOf(a, b, lucky, row.of)
+	return pairTrials(a, b, lucky, row.of, of)
 }
 
 // Pair compares b with a, trial by trial. A trial without a partner of its seed is counted
 // in Left. Where there are no pairs, N is 0.
-func Pair(a, b *results.Cell, m *metric.Metric) Pairing { return pairOf(a, b, luckyPairs(a, b), m) }
+func Pair(a, b *results.Cell, m *metric.Metric) Pairing {
+	return pairTrials(a, b, luckyPairs(a, b), m, pooled(m))
+}
 
-func pairOf(a, b *results.Cell, pairs [][2]*results.Trial, m *metric.Metric) Pairing {
-	x, y := make([]float64, len(pairs)), make([]float64, len(pairs))
-	for i, p := range pairs {
-		x[i], y[i] = observed(p[0], m), observed(p[1], m)
+// pooled is what trials say of the metric, if its figure is a mean; else nil.
+func pooled(m *metric.Metric) part {
+	if m.Kind.Pooled() {
+		return exposed(m)
 	}
-	p := Pairing{Paired: stats.Pairs(x, y, stats.Confidence), of: m}
+	return nil
+}
+
+func pairTrials(a, b *results.Cell, pairs [][2]*results.Trial, m *metric.Metric, of part) Pairing {
+	p := Pairing{of: m}
+	if of != nil {
+		p.Paired = stats.PooledPairs(partsOf(pairs, 0, of), partsOf(pairs, 1, of), stats.Confidence,
+			bootstrapSeed)
+	} else {
+		x, y := make([]float64, len(pairs)), make([]float64, len(pairs))
+		for i, p := range pairs {
+			x[i], y[i] = observed(p[0], m), observed(p[1], m)
+		}
+		p.Paired = stats.Pairs(x, y, stats.Confidence)
+	}
 	for _, pair := range pairs {
 		if pair[0].Host != "" {
 			p.hosts = append(p.hosts, pair[0].Host)
@@ -50,6 +66,15 @@ func pairOf(a, b *results.Cell, pairs [][2]*results.Trial, m *metric.Metric) Pai
 	}
 	p.Left += max(len(a.Trials), len(b.Trials)) - len(pairs)
 	return p
+}
+
+// partsOf are the first or the second members of pairs.
+func partsOf(pairs [][2]*results.Trial, side int, of part) []stats.Part {
+	out := make([]stats.Part, len(pairs))
+	for i, p := range pairs {
+		out[i] = of(p[side])
+	}
+	return out
 }
 
 // luckyPairs are the trials of equal seeds on one machine. A seed that stands more than once, as
@@ -85,6 +110,11 @@ func (p *Pairing) enough(alpha float64) bool {
 	return stats.MinPairedP(p.N) <= alpha && p.N >= p.Left
 }
 
+// ofPairs says whether the row's change is one that Pairing has words for.
+func (row *Row) ofPairs() bool {
+	return row.Paired != nil && (row.Stat == Typical || row.of.Kind.Pooled())
+}
+
 // larger says whether the second values tend to be larger.
 func (p *Pairing) larger() bool { return p.Tendency > 0 }
 
@@ -102,6 +132,10 @@ func (p *Pairing) String() string {
 	differ := fmt.Sprintf("in %d of %d %s", p.N-p.Equal, p.N, p.plural())
 	percent := console.Number(100*math.Abs(p.Ratio-1)) + "%"
 	shift := console.Number(math.Abs(p.Shift)) + unit
+	figure := "a typical " + strings.TrimSuffix(p.plural(), "s")
+	if p.of.Kind.Pooled() {
+		figure = "the mean"
+	}
 	// An estimate may be of no change although most pairs that differ do so in one direction.
 	told := func(estimate, none float64) bool {
 		return p.larger() && estimate > none || !p.larger() && estimate < none
@@ -114,14 +148,14 @@ func (p *Pairing) String() string {
 	case p.SameShift && math.IsNaN(p.Ratio):
 		return fmt.Sprintf("%s by exactly %s, %s", direction, shift, differ)
 	case p.SameShift:
-		return fmt.Sprintf("%s by exactly %s (%s in the median), %s", direction, shift, percent, differ)
+		return fmt.Sprintf("%s by exactly %s (%s in %s), %s", direction, shift, percent, figure, differ)
 	case told(p.Ratio, 1) && math.IsNaN(p.RatioLow+p.RatioHigh):
-		return fmt.Sprintf("%s by %s in the median, %s", direction, percent, differ)
+		return fmt.Sprintf("%s by %s in %s, %s", direction, percent, figure, differ)
 	case told(p.Ratio, 1):
-		return fmt.Sprintf("%s by %s in the median [%s, %s], %s", direction, percent,
+		return fmt.Sprintf("%s by %s in %s [%s, %s], %s", direction, percent, figure,
 			view.Percent(p.RatioLow-1), view.Percent(p.RatioHigh-1), differ)
 	case told(p.Shift, 0):
-		return fmt.Sprintf("%s by %s in the median, %s", direction, shift, differ)
+		return fmt.Sprintf("%s by %s in %s, %s", direction, shift, figure, differ)
 	}
 	many := p.Rises
 	if !p.larger() {
@@ -154,10 +188,10 @@ func (row *Row) enough(p float64) int {
 	return each * machines
 }
 
-// difference is by how much the row's centre changed, in the metric's unit.
+// difference is by how much the row's statistic changed, in the metric's unit.
 func (row *Row) difference(percent bool) float64 {
 	switch {
-	case row.Paired == nil && row.strata == nil || row.Base.Center == 0 && percent:
+	case row.Stat != Typical || row.Base.Center == 0 && percent:
 		return row.New.Center - row.Base.Center
 	case percent:
 		return row.Change * row.Base.Center

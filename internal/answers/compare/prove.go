@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
@@ -34,23 +35,46 @@ type Proof struct {
 // Technometrics 24, 1982). It is one side of Schuirmann's two one-sided tests (Journal of
 // Pharmacokinetics and Biopharmaceutics 15, 1987), by an interval of 95 %: a change of the
 // margin itself is waved through with a probability of 2.5 %, and refuted likewise.
-func (r *Report) prove(o *Options, fail func(*Row, string)) {
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		if row.of.Better == metric.Neither {
-			continue
+func (r *Report) prove(o *Options) {
+	r.each(func(row *Row) {
+		if row.of.Better == metric.Neither || row.Why != "" && row.measured() {
+			return
 		}
-		row.Proof = row.proof(o.Prove)
-		name := view.Name(row.Design, r.Columns)
-		switch row.Proof.Outcome {
-		case Refuted:
-			fail(row, row.Proof.Why)
-		case Inconclusive:
-			r.Open = append(r.Open, fmt.Sprintf("%s: %s: %s", name, row.Metric, row.Proof.Why))
+		if row.Proof = row.proof(o.Prove); row.Proof.Outcome == Refuted {
+			row.Failure = row.Proof.Why
 		}
-	}
+	})
 	for _, name := range r.Missing {
 		r.Open = append(r.Open, name+": the new run has no such cell")
+	}
+	r.uncovered()
+}
+
+// measured says whether both runs have a value.
+func (row *Row) measured() bool {
+	return row.Base.N+row.Base.Censored > 0 && row.New.N+row.New.Censored > 0
+}
+
+// uncovered notes the statistics that nothing is proved of, and why: of each reason, where.
+func (r *Report) uncovered() {
+	var order []string
+	cells := map[string][]string{}
+	r.each(func(row *Row) {
+		if row.Why == "" || row.of.Better == metric.Neither {
+			return
+		}
+		text := row.name() + ": " + row.Why
+		if cells[text] == nil {
+			order = append(order, text)
+		}
+		cells[text] = append(cells[text], r.Title(row))
+	})
+	for _, text := range order {
+		where := strings.Join(cells[text], "; ")
+		if n := len(cells[text]); n > 2 {
+			where = fmt.Sprintf("%d cells", n)
+		}
+		r.Notes = append(r.Notes, "not covered by the proof: "+text+" ("+where+")")
 	}
 }
 
@@ -68,11 +92,8 @@ func (row *Row) proof(margin float64) Proof {
 	}
 	least, most := worse(row.ChangeLow, row.ChangeHigh)
 	center, _ := worse(row.Change, row.Change)
-	n := min(row.Base.N, row.New.N)
+	n := row.least()
 	unit, _ := row.unit()
-	if row.rounds {
-		n = min(row.Tested())
-	}
 	shown := fmt.Sprintf("%s -> %s (%s)", median(row.Base), median(row.New),
 		view.Change(row.Change, row.ChangeLow, row.ChangeHigh)) + row.doubt()
 	switch {
@@ -90,12 +111,14 @@ func (row *Row) proof(margin float64) Proof {
 	case most <= margin, row.unharmed():
 		return Proof{Outcome: Proved}
 	case row.Base.Censored+row.New.Censored > 0 && math.IsNaN(most):
-		return open(0, "time-outs hide how much it may be: raise time_limit")
+		return open(0, "time-outs hide how large the change may be: raise time_limit")
 	case n < stats.MinimumBootstrap:
 		return open(stats.MinimumBootstrap, "%d %s are too few for any interval: it takes %d at least",
 			n, unit, stats.MinimumBootstrap)
+	case math.IsNaN(most) && (row.Test == MeanPairs || row.Test == Means) && row.Base.Center > 0:
+		return open(0, "%s: it happened in too few trials for an interval", shown)
 	case math.IsNaN(most):
-		return open(0, "there is no percentage of a base of %s: leave it out with --metrics",
+		return open(0, "a base of %s has no percentages: leave the metric out with --metrics",
 			median(row.Base))
 	}
 	if least > margin {
@@ -103,17 +126,29 @@ func (row *Row) proof(margin float64) Proof {
 	}
 	needs := row.deciding(margin)
 	if needs == 0 {
-		return open(0, "%s: so near to the margin that no number of trials would decide", shown)
+		return open(0, "%s: too close to the margin for any number of trials to decide", shown)
 	}
-	return open(needs, "%s with %d %s: some %d on each side would decide, if the change is what it seems",
+	return open(needs, "%s with %d %s: about %d on each side would decide, if the true change is as "+
+		"estimated",
 		shown, n, unit, needs)
+}
+
+// least is how many trials, or rounds, with a value the smaller of the runs has.
+func (row *Row) least() int {
+	switch {
+	case row.rounds && len(row.counts) > 0:
+		return min(row.Tested())
+	case row.Over != "":
+		return min(row.Base.Seen, row.New.Seen)
+	}
+	return min(row.Base.N, row.New.N)
 }
 
 // unharmed says whether pairs show no change for the worse at all, where there is no
 // percentage of a base of zero.
 func (row *Row) unharmed() bool {
 	p := row.Paired
-	return p != nil && (row.of.Better == metric.Lower && p.ShiftHigh <= 0 ||
+	return p != nil && row.Test != TailPairs && (row.of.Better == metric.Lower && p.ShiftHigh <= 0 ||
 		row.of.Better == metric.Higher && p.ShiftLow >= 0)
 }
 
@@ -132,10 +167,7 @@ func (row *Row) deciding(margin float64) int {
 	half := (scale(row.ChangeHigh) - scale(row.ChangeLow)) / 2
 	room := math.Abs(scale(bound) - scale(row.Change))
 	factor := 1 + stats.NormalQuantile(Power)/stats.NormalQuantile((1+stats.Confidence)/2)
-	n := float64(min(row.Base.N, row.New.N))
-	if row.rounds {
-		n = float64(min(row.Tested()))
-	}
+	n := float64(row.least())
 	if row.Paired != nil {
 		n = float64(row.Paired.N)
 	}

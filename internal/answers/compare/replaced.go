@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/answers/view"
+	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -97,13 +98,13 @@ func ReplacedNotes(t *results.Table) []string {
 	}
 	others := ""
 	if more > 0 {
-		others = fmt.Sprintf(" (cells like it: %d more)", more)
+		others = " (" + console.Plural(more, "more cell", "more cells") + " like it)"
 	}
 	name := view.Name(where.Design, columns)
-	return []string{fmt.Sprintf("%s: %d of %d trials were invalid at first, and repeated%s; had they been "+
-		"the best or the worst that were seen, the median of %s would be between %s and %s, not %s; bench "+
-		"report has all cells", name, worst.Replaced, worst.Trials, others, of.Name, view.OrBeyond(worst.Low),
-		view.OrBeyond(worst.High), view.OrBeyond(worst.Median)+new(view.Legend).Mark(worst.Doubt)) +
+	return []string{fmt.Sprintf("%s: %d of %d trials were invalid and rerun%s; best and worst case, the "+
+		"median of %s is %s to %s (reported: %s); bench report has all cells", name, worst.Replaced,
+		worst.Trials, others, of.Name, view.OrBeyond(worst.Low), view.OrBeyond(worst.High),
+		view.OrBeyond(worst.Median)+new(view.Legend).Mark(worst.Doubt)) +
 		view.DoubtIn(worst.Doubt)}
 }
 

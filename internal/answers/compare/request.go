@@ -2,9 +2,9 @@ package compare
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/view"
@@ -14,7 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// A Request is what somebody asks of two runs, in the words of the command line.
+// A Request is a comparison of two runs, in the words of the command line.
 type Request struct {
 	FailIf           []string // conditions
 	FailFrom         string   // a file of such; "": none
@@ -24,7 +24,12 @@ type Request struct {
 	Threshold, Prove string // shares; "" of what is to be proved: nothing
 	Strict, NoFail   bool
 	Over             string // "": trials
-	Stat             string // a quantile of operations; "": DefaultTail
+	Stat             string // a quantile of operations; "": all statistics
+}
+
+// Usual is the request with every default.
+func Usual() Request {
+	return Request{Alpha: DefaultAlpha, Threshold: view.Share(DefaultThreshold)}
 }
 
 // Options reads the request, all of whose mistakes are those of the command line.
@@ -37,18 +42,22 @@ func (q *Request) Options() (o Options, err error) {
 		return o, answer.Mistaken("--prove with --no-fail, --strict or --fail-if: one of them")
 	}
 	o = Options{Alpha: q.Alpha, Metrics: q.Metrics, Ignore: q.Ignore, Strict: q.Strict,
-		NoGate: q.NoFail}
+		NoGate: q.NoFail, Stat: q.Stat}
+	if q.Over == experiment.OverOperations {
+		o.Over = q.Over
+	}
 	if o.Threshold, err = ReadShare(q.Threshold); err != nil {
-		return o, answer.Mistaken("--threshold %s: %v, want a percentage as 5%%, or a fraction as 0.05",
+		return o, answer.Mistaken("--threshold %s: %v, expected a percentage as 5%%, or a fraction as 0.05",
 			q.Threshold, err)
 	}
 	if q.Prove != "" {
 		if o.Prove, err = ReadShare(q.Prove); err != nil || o.Prove == 0 || o.Prove >= 1 {
-			return o, answer.Mistaken("--prove %s: want a percentage between 0%% and 100%%, as 5%%", q.Prove)
+			return o, answer.Mistaken("--prove %s: expected a percentage between 0%% and 100%%, as "+
+				"5%%", q.Prove)
 		}
 	}
 	if !(q.Alpha > 0 && q.Alpha < 1) {
-		return o, answer.Mistaken("--alpha %v: want a probability between 0 and 1, as 0.05", q.Alpha)
+		return o, answer.Mistaken("--alpha %v: expected a probability between 0 and 1, as 0.05", q.Alpha)
 	}
 	if err := q.tails(); err != nil {
 		return o, err
@@ -79,19 +88,15 @@ func (q *Request) Options() (o Options, err error) {
 func (q *Request) tails() error {
 	if q.Over != experiment.OverOperations {
 		if q.Stat != "" {
-			return answer.Mistaken("--stat %s: means something with --over operations alone; trials are "+
+			return answer.Mistaken("--stat %s needs --over operations; trials are "+
 				"compared in all their values", q.Stat)
 		}
 		return nil
 	}
-	q.Stat = cmp.Or(q.Stat, DefaultTail)
-	switch {
-	case q.Strict:
-		return answer.Mistaken("--strict with --over operations: it is about counts of trials; leave one " +
+	if q.Strict {
+		return answer.Mistaken("--strict with --over operations: --strict is about counts of trials; leave " +
+			"one " +
 			"of them out")
-	case q.Prove != "":
-		return answer.Mistaken("--prove with --over operations: it is about trials; read the interval of " +
-			"the change, or leave one of them out")
 	}
 	return nil
 }
@@ -119,13 +124,6 @@ func Runs(base, new string, q Request) (*answer.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Over == experiment.OverOperations {
-		r, err := CompareTails(old, fresh, q.Stat, o)
-		if err != nil {
-			return nil, err
-		}
-		return r.Document(), nil
-	}
 	r, err := Compare(old, fresh, o)
 	if err != nil {
 		return nil, err
@@ -143,4 +141,81 @@ func readBoth(base, new string) (a, b *results.Table, err error) {
 	}()
 	a, err = results.ReadTable(base)
 	return a, b, errors.Join(err, <-done)
+}
+
+// Algorithms compares two algorithms of one run, by their labels, in each place of its sweep.
+func Algorithms(path, a, b string, q Request) (*answer.Document, error) {
+	o, err := q.Options()
+	if err != nil {
+		return nil, err
+	}
+	t, err := results.ReadTable(path)
+	if err != nil {
+		return nil, err
+	}
+	t = view.Filter(t, o.Where)
+	labels := []string{}
+	for _, c := range t.Cells() {
+		if label := view.Label(c.Design); !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	for _, label := range []string{a, b} {
+		if !slices.Contains(labels, label) {
+			wrong := &metric.NameError{Kind: "algorithm", Name: label, Known: labels}
+			return nil, answer.Mistaken("%v", wrong)
+		}
+	}
+	if a == b {
+		return nil, answer.Mistaken("%s and %s: expected two different algorithms", a, b)
+	}
+	rankings, err := rankings(t, q.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	if len(rankings) == 0 {
+		return nil, fmt.Errorf("%s: no time by which its algorithms are ranked", path)
+	}
+	d := answer.New("compare", fmt.Sprintf("Conclave: %s and %s in %s", a, b, path))
+	compared := false
+	for _, r := range rankings {
+		d.Say(r.Head())
+		for _, text := range r.Explain(a, b) {
+			d.Say("  " + text)
+			compared = true
+		}
+		for _, text := range r.Notes {
+			d.Note(text)
+		}
+	}
+	if !compared {
+		d.Verdict = nothingCompared
+	}
+	Table(d, rankings, func(duel *Duel) bool {
+		return duel.Fast == a && duel.Slow == b || duel.Fast == b && duel.Slow == a
+	})
+	return d, nil
+}
+
+// rankings are those by the metrics of these names, or else that by the main time.
+func rankings(t *results.Table, names []string) (out []*Ranking, err error) {
+	if len(names) == 0 {
+		if r := Rank(t); r != nil {
+			out = append(out, r)
+		}
+		return out, nil
+	}
+	for _, name := range names {
+		known := t.Known()
+		if !slices.Contains(known, name) {
+			return nil, answer.Mistaken("--metrics: %v",
+				&metric.NameError{Kind: "metric", Name: name, Known: known})
+		}
+		r := RankBy(t, metric.Named(name))
+		if r == nil {
+			return nil, answer.Mistaken("--metrics %s: no two algorithms can be ranked by it", name)
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,36 +14,59 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// pairRounds compares b with a round by round: the trials of one round have the luck of its
-// start in common, so that they are no independent witnesses of a difference. Pairs of trials
-// are made within rounds, each round has the centre of its pairs, and the signs of a round
-// change together. Where the rounds of the runs do not match, N is 0.
-func pairRounds(a, b *results.Cell, lucky [][2]*results.Trial, m *metric.Metric) Pairing {
-	type both struct{ x, y []float64 }
-	var rounds []*both
-	var hosts []string
-	of, partner := map[start]*both{}, map[start]start{}
+// byRound are the pairs of trials of each round, and the machine that it was on. It fails if the rounds
+// of the runs do not match.
+func byRound(lucky [][2]*results.Trial) (rounds [][][2]*results.Trial, hosts []string, ok bool) {
+	number, partner := map[start]int{}, map[start]start{}
 	for _, p := range lucky {
 		base, new := startOf(p[0]), startOf(p[1])
-		r := of[base]
-		if r == nil {
+		i, known := number[base]
+		if !known {
 			if _, taken := partner[new]; taken {
-				return Pairing{of: m}
+				return nil, nil, false
 			}
-			r = &both{}
-			of[base], partner[new], rounds = r, base, append(rounds, r)
-			hosts = append(hosts, base.host)
+			i = len(rounds)
+			number[base], partner[new] = i, base
+			rounds, hosts = append(rounds, nil), append(hosts, base.host)
 		}
 		if mate, known := partner[new]; !known || mate != base {
-			return Pairing{of: m}
+			return nil, nil, false
 		}
-		r.x, r.y = append(r.x, observed(p[0], m)), append(r.y, observed(p[1], m))
+		rounds[i] = append(rounds[i], p)
+	}
+	return rounds, hosts, true
+}
+
+// pairRounds compares b with a round by round: the trials of one round have the luck of its
+// start in common, so that they are no independent witnesses of a difference. Pairs of trials
+// are made within rounds, each round has the centre of its pairs, or the mean of its parts, and the signs
+// of a round change together. Where the rounds of the runs do not match, N is 0.
+func pairRounds(a, b *results.Cell, lucky [][2]*results.Trial, m *metric.Metric, of part) Pairing {
+	rounds, hosts, ok := byRound(lucky)
+	if !ok {
+		return Pairing{of: m}
 	}
 	p := Pairing{of: m, rounds: true, hosts: hosts}
+	for i := range rounds {
+		p.keys = append(p.keys, i)
+	}
+	if of != nil {
+		x, y := make([]stats.Part, len(rounds)), make([]stats.Part, len(rounds))
+		for i, pairs := range rounds {
+			x[i], y[i] = stats.Together(partsOf(pairs, 0, of)), stats.Together(partsOf(pairs, 1, of))
+		}
+		p.Paired = stats.PooledPairs(x, y, stats.Confidence, bootstrapSeed)
+		p.Left += max(starts(a), starts(b)) - len(rounds)
+		return p
+	}
 	each := make([]stats.Paired, len(rounds))
 	ratios := true
-	for i, r := range rounds {
-		p := stats.Pairs(r.x, r.y, stats.Confidence)
+	for i, pairs := range rounds {
+		x, y := make([]float64, len(pairs)), make([]float64, len(pairs))
+		for k, p := range pairs {
+			x[k], y[k] = observed(p[0], m), observed(p[1], m)
+		}
+		p := stats.Pairs(x, y, stats.Confidence)
 		each[i] = p
 		ratios = ratios && (p.N == 0 || p.Censored > 0 || !math.IsNaN(p.Ratio))
 	}
@@ -69,9 +93,6 @@ func pairRounds(a, b *results.Cell, lucky [][2]*results.Trial, m *metric.Metric)
 		p.SameShift = shifts.SameShift
 	}
 	p.Left += max(starts(a), starts(b)) - len(rounds)
-	for i := range rounds {
-		p.keys = append(p.keys, i)
-	}
 	return p
 }
 
@@ -92,7 +113,7 @@ func starts(c *results.Cell) int {
 }
 
 // centers are the medians of rounds: +Inf where time-outs hide one.
-func centers(s results.Sample) (out []float64) {
+func centers(s *results.Sample) (out []float64) {
 	for _, g := range s.Groups() {
 		slices.Sort(g)
 		if v := stats.Quantile(g, 0.5); !math.IsNaN(v) {
@@ -116,11 +137,11 @@ func roundsNote(m *matching) string {
 		if new < 2 {
 			alone, other = other, alone
 		}
-		return fmt.Sprintf("%s alone has rounds (%d): how much %s owes to the luck of its one start is in "+
-			"no p and no interval; run both with the same --rounds", alone, max(base, new), other)
+		return fmt.Sprintf("only %s has rounds (%d): no p-value or interval covers the effect of the "+
+			"single start of %s; run both with the same --rounds", alone, max(base, new), other)
 	case base != new:
-		return fmt.Sprintf("BASE has %d rounds and NEW %d, so that they make no pairs: the medians of "+
-			"rounds are compared by their ranks; run both with the same --rounds", base, new)
+		return fmt.Sprintf("BASE has %d rounds and NEW %d, so that they cannot be paired: the medians of "+
+			"rounds are compared by rank; run both with the same --rounds", base, new)
 	}
 	return ""
 }
@@ -207,7 +228,7 @@ func (s Spread) String() string {
 		share(1-s.Share), s.Metric)
 	var rest []string
 	if !math.IsNaN(s.Low) {
-		rest = append(rest, fmt.Sprintf("of normal values, with 95 %% confidence, rounds have %s to %s",
+		rest = append(rest, fmt.Sprintf("95 %% interval of the share of rounds, for normal values: %s to %s",
 			share(s.Low), share(s.High)))
 	}
 	rest = append(rest, fmt.Sprintf("%d rounds of %d trials in a cell", s.Rounds, s.Trials))
@@ -219,13 +240,13 @@ func (s Spread) String() string {
 	case s.Unbounded():
 		text += ": more trials help as much as more rounds, and cost less: " + costs
 	case s.Best < s.Trials:
-		text += fmt.Sprintf(": more rounds, not more trials, would help: the most for the time are rounds "+
+		text += fmt.Sprintf(": more rounds would help, not more trials: most efficient are rounds "+
 			"of %d; %s", s.Best, costs)
 	case s.Best > s.Trials:
-		text += fmt.Sprintf(": more trials in a round would help: the most for the time are rounds of %d; %s",
+		text += fmt.Sprintf(": more trials in a round would help: most efficient are rounds of %d; %s",
 			s.Best, costs)
 	default:
-		text += ", which is the most for the time: " + costs
+		text += ", which is the most efficient division: " + costs
 	}
 	return text
 }
@@ -260,6 +281,11 @@ type luckKey struct {
 	nth  int
 }
 
+func (k luckKey) compare(other luckKey) int {
+	return cmp.Or(cmp.Compare(k.seed, other.seed), strings.Compare(k.host, other.host),
+		cmp.Compare(k.nth, other.nth))
+}
+
 // luckOf is that of a trial of a cell, after those that were seen.
 func luckOf(t *results.Trial, seen map[luckKey]int) luckKey {
 	key := luckKey{seed: t.Seed, host: t.Host}
@@ -268,27 +294,34 @@ func luckOf(t *results.Trial, seen map[luckKey]int) luckKey {
 	return key
 }
 
+// A numbering counts the repetitions of all cells, each once, as stats.Signed wants them.
+type numbering map[luckKey]int
+
+func (n numbering) of(key luckKey) int {
+	number, known := n[key]
+	if !known {
+		number = len(n)
+		n[key] = number
+	}
+	return number
+}
+
 // signed are the pairs of each row, for stats.StepDown, and how luck numbers them; none if it has no pairs.
-func (r *Report) signed() []stats.Signed {
-	out, known, keys := make([]stats.Signed, len(r.Rows)), map[luckKey]int{}, map[*results.Cell][]int{}
-	for i := range r.Rows {
-		row := &r.Rows[i]
+func signed(rows []*Row) []stats.Signed {
+	out, number, keys := make([]stats.Signed, len(rows)), numbering{}, map[*results.Cell][]int{}
+	for i, row := range rows {
 		p, cell := row.Paired, row.cells.base
 		if p == nil {
 			continue
 		}
-		out[i] = stats.Signed{Differences: p.Differences, Keys: p.keys}
+		out[i] = stats.Signed{Differences: p.Differences, Keys: p.keys,
+			Mean: row.Test == MeanPairs || row.Test == TailPairs}
 		if p.rounds {
 			continue
 		}
 		if keys[cell] == nil {
-			seen := map[luckKey]int{}
-			for _, t := range row.cells.lucky {
-				key := luckOf(t[0], seen)
-				if _, is := known[key]; !is {
-					known[key] = len(known)
-				}
-				keys[cell] = append(keys[cell], known[key])
+			for _, key := range lucks(row.cells.lucky) {
+				keys[cell] = append(keys[cell], number.of(key))
 			}
 		}
 		out[i].Keys = keys[cell]

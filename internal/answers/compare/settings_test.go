@@ -85,7 +85,7 @@ func TestCompare_OtherExperiments(t *testing.T) {
 				t.Errorf("%s: %s: exact %v, verdict %s", c.name, r.Title(&row), row.Exact, row.Verdict)
 			}
 		}
-		if noted := strings.Contains(strings.Join(r.Notes, "\n"), "compared as times are"); noted == (c.exact == [2]bool{true, true}) {
+		if noted := strings.Contains(strings.Join(r.Notes, "\n"), "affected counts are compared like times"); noted == (c.exact == [2]bool{true, true}) {
 			t.Errorf("%s: notes %q", c.name, r.Notes)
 		}
 		// Who is strict is told of every change.

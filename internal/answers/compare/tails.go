@@ -85,7 +85,7 @@ func (h *Held) overOperations(groups [][]float64, doubt float64) {
 	case math.IsNaN(h.Value) && t.Max == nil:
 		h.Why = "" // what is pending is longer than any other: no lower bound can be missed
 	case math.IsNaN(h.Value):
-		h.Why = "it is beyond what was seen: " + rests
+		h.Why = "it is larger than every observed value: " + rests
 	case t.Max != nil && h.Value > *t.Max:
 		h.Why = beyond(h.Value, *t.Max, doubt, "more") + ", over " + rests
 	case t.Min != nil && h.Value < *t.Min:

@@ -66,16 +66,16 @@ func TestMisses_OverOperations(t *testing.T) {
 			"over operations at most 9, but it is 9.1: 0.1 more (+1.11%), over 100 operations in 10 trials, 95 % interval"},
 		{"from the begin", 10, tenEach, max("election_ms", "max", 9.7), "max of election_ms: 9.75 over 100",
 			"it is 9.75: 0.05 more"},
-		{"too few trials", 5, tenEach, max("downtime_agreed_ms", "p90", 50), "interval n/a: trials: 5, and it takes 6",
+		{"too few trials", 5, tenEach, max("downtime_agreed_ms", "p90", 50), "interval n/a: 5 trials, of 6 needed",
 			"it is not known: 9.1 of too few, 50 operations in 5 trials"},
-		{"too few operations", 7, tenEach, max("downtime_agreed_ms", "p95", 50), "worth 46 independent operations, " +
-			"and it takes 72: about 11 trials like these", "it is not known: 10 of too few"},
+		{"too few operations", 7, tenEach, max("downtime_agreed_ms", "p95", 50), "equivalent to 19 independent operations, " +
+			"of 72 needed: about 16 trials like these", "it is not known: 10 of too few"},
 		{"a maximum needs no interval", 5, tenEach, max("downtime_agreed_ms", "max", 50), "in 5 trials", ""},
 		{"pending", 10, func(n int) []string { return append(tenEach(n), pending, other) },
 			max("downtime_agreed_ms", "p90", 10), "10 over 110 operations in 10 trials (10 still pending, taken as " +
 				"longer than all others), 95 % interval [10, ...]", ""},
 		{"beyond", 10, func(n int) []string { return append(tenEach(n), pending) },
-			max("downtime_agreed_ms", "p95", 1e9), "n/a over 110", "it is beyond what was seen: 110 operations in 10"},
+			max("downtime_agreed_ms", "p95", 1e9), "n/a over 110", "it is larger than every observed value: 110 operations in 10"},
 		{"begun before the end", 10, func(n int) []string { return append(tenEach(n), pending) },
 			max("detection_ms", "max", 1), "max of detection_ms: 0.5 over 110 operations in 10 trials", ""},
 		{"none", 10, func(n int) []string { return []string{other} }, max("downtime_agreed_ms", "median", 10),
@@ -133,9 +133,9 @@ func TestTailText(t *testing.T) {
 	}{
 		{nil, 0.5, "none"},
 		{groups(5, 10, nan), 0.5, "5.5 [refused: needs 6 trials]"},
-		{groups(7, 3, nan), 0.95, "3 [refused: worth 15, needs n >= 72]"},
+		{groups(7, 3, nan), 0.95, "3 [refused: worth 7, needs n >= 72]"},
 		{groups(20, 10, nan), 0.5, "5.5 [5, 6]"},
-		{groups(20, 10, math.Inf(1)), 0.5, "6 [5, 7]"},
+		{groups(20, 10, math.Inf(1)), 0.5, "6 [6, 6]"},
 		{groups(20, 10, math.Inf(1)), 0.95, "pending [n/a]"},
 	} {
 		tail := stats.GroupedQuantile(tt.groups, tt.p, stats.Confidence)

@@ -28,8 +28,8 @@ type Held struct {
 func (h *Held) Miss() string { return fmt.Sprintf("%s: %v, but %s", h.Cell, h.Threshold, h.Why) }
 
 // Misses holds the cells of a run against thresholds. A figure that does not exist misses: a gate that
-// nothing passed through is not a gate. What those over operations came to is told whether they are kept
-// or not.
+// nothing passed through is not a gate. The values of those over operations are reported whether they are
+// kept or not.
 func Misses(t *results.Table, thresholds []experiment.Threshold) (misses, told []Held, err error) {
 	spans, err := readSpans(t, thresholds)
 	if err != nil {
@@ -74,8 +74,7 @@ func readSpans(t *results.Table, thresholds []experiment.Threshold) (*results.Sp
 
 // held is the figure of a cell, and what is wrong with it.
 func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
-	values, censored := c.Sample(t.Metric)
-	d := stats.Describe(values, censored)
+	d := c.Describe(t.Metric)
 	v = stats.FigureNamed(t.Stat).Of(&d)
 	doubt := c.Doubt(metric.Named(t.Metric))
 	switch {
@@ -84,7 +83,8 @@ func held(c *results.Cell, t *experiment.Threshold) (v float64, why string) {
 	case math.IsNaN(v) && d.Censored > 0:
 		m := metric.Named(t.Metric)
 		if m.AtLeast {
-			return v, fmt.Sprintf("it is beyond what %d of %d trials looked at", d.Censored, d.N+d.Censored)
+			return v, fmt.Sprintf("it is beyond the range that %d of %d trials "+
+				"covered", d.Censored, d.N+d.Censored)
 		}
 		return v, fmt.Sprintf("it is beyond the time limit: %d of %d trials %s", d.Censored,
 			d.N+d.Censored, m.Cut())

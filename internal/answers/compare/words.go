@@ -14,23 +14,48 @@ import (
 
 // shown are the rows that people are shown: what changed, without counts that nobody asked
 // for, unless they fail; of metrics that were asked for, or of a run that all is asked of, every one.
-// The others are counted.
-func (r *Report) shown() (rows []Row, same, minor int) {
-	for _, row := range r.Rows {
-		v := row.Verdict
-		quiet := v == Same || v == Unclear || v == TooFew
+// The others are counted. Of the statistics of one metric those that say the same are shown once.
+func (r *Report) shown() (rows []*Row, same, minor int) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		failing, loud := false, false
+		for _, of := range row.all() {
+			failing = failing || of.Failure != "" || of.open() != ""
+			loud = loud || !of.quiet()
+		}
 		switch {
-		case r.asked || row.Failure != "" || row.Proof.Outcome == Inconclusive:
-			rows = append(rows, row)
-		case quiet:
+		case !r.asked && !failing && !loud:
 			same++
-		case row.Minor:
+			continue
+		case !r.asked && !failing && row.Minor:
 			minor++
-		default:
-			rows = append(rows, row)
+			continue
+		}
+		begun := len(rows)
+		for _, of := range row.all() {
+			silent := of.Why != "" || loud && of.quiet() && of.open() == "" && of.Stat != Middle
+			if len(row.Others) == 0 || !silent && !slices.ContainsFunc(rows[begun:], of.repeats) {
+				rows = append(rows, of)
+			}
 		}
 	}
 	return rows, same, minor
+}
+
+// repeats says whether the row has the verdict of another one of its metric, and a change that is within
+// the other's interval.
+func (row *Row) repeats(other *Row) bool {
+	return row.Verdict == other.Verdict && row.Proof.Outcome == other.Proof.Outcome &&
+		row.Over == other.Over &&
+		!(row.Change < other.ChangeLow-rounding || row.Change > other.ChangeHigh+rounding)
+}
+
+// rounding is by how much equal changes may differ.
+const rounding = 1e-9
+
+// quiet says whether there is nothing in the row that somebody should see who did not ask for it.
+func (row *Row) quiet() bool {
+	return row.Verdict == Same || row.Verdict == Unclear || row.Verdict == TooFew
 }
 
 // hidden says what the table leaves out.
@@ -113,7 +138,19 @@ func (row *Row) sizes() string {
 		}
 		return fmt.Sprint(f.N)
 	}
-	a, b := side(row.Base), side(row.New)
+	return besides(side(row.Base), side(row.New))
+}
+
+// operations are how many there are behind a row, "" if it is over trials.
+func (row *Row) operations() string {
+	if row.Over == "" {
+		return ""
+	}
+	return besides(fmt.Sprint(row.Base.N+row.Base.Censored), fmt.Sprint(row.New.N+row.New.Censored))
+}
+
+// besides are two numbers, once if they are one.
+func besides(a, b string) string {
 	if a == b {
 		return a
 	}
@@ -121,7 +158,7 @@ func (row *Row) sizes() string {
 }
 
 // legend says what the figures are.
-func (r *Report) legend(rows []Row) []string {
+func (r *Report) legend(rows []*Row) []string {
 	used := map[Test]int{}
 	few := 0
 	doubts := &view.Legend{}
@@ -136,17 +173,28 @@ func (r *Report) legend(rows []Row) []string {
 	}
 	var parts []string
 	if len(rows) > used[Exact] {
-		parts = append(parts, "figures: median over trials [95 % interval]; =: equal in every trial")
+		parts = append(parts, "base, new: the statistic of each run [95 % interval]; typical: a change "+
+			"within pairs, which no single run has; =: equal in every trial")
 	}
-	if slices.ContainsFunc(rows, func(row Row) bool {
+	limits := map[string]bool{}
+	for _, row := range rows {
+		text := fmt.Sprintf("mean of %s: restricted to %s, the longest that ended, since some were cut off",
+			row.Metric, console.Number(row.Limit))
+		if row.Stat == Mean && !math.IsInf(row.Limit, 1) && !limits[text] {
+			limits[text] = true
+			parts = append(parts, text)
+		}
+	}
+	if slices.ContainsFunc(rows, func(row *Row) bool {
 		return row.Base.Censored+row.New.Censored > 0
 	}) {
 		parts = append(parts, "trials that timed out count as larger than all others; "+view.BeyondLimit+
-			": the median lies among those")
+			": the figure lies among those")
 	}
 	if r.Tests > 0 {
 		parts = append(parts, fmt.Sprintf("p: corrected for %s; worse, better: "+
-			"p at most %v and more than %s; ~: no difference found", console.Plural(r.Tests, "test", "tests"),
+			"p at most %v and more than %s; small: the whole interval is within that; unclear: "+
+			"may be more; ~: no difference found", console.Plural(r.Tests, "test", "tests"),
 			r.Alpha, view.Share(r.Threshold)))
 	}
 	for _, t := range Tests() {
@@ -156,7 +204,7 @@ func (r *Report) legend(rows []Row) []string {
 	}
 	parts = append(parts, doubts.Notes()...)
 	if few > 0 {
-		parts = append(parts, "n/a: too few trials, or rounds, for any test; raise repetitions, or rounds")
+		parts = append(parts, "n/a: too few trials or rounds for any test; raise repetitions or rounds")
 	}
 	return parts
 }
@@ -180,10 +228,10 @@ func (s *Side) String() string {
 func (r *Report) remarks() []string {
 	var out []string
 	for _, name := range r.Missing {
-		out = append(out, "in the base alone: "+name)
+		out = append(out, "only in the base: "+name)
 	}
 	for _, name := range r.Extra {
-		out = append(out, "in the new run alone: "+name)
+		out = append(out, "only in the new run: "+name)
 	}
 	return append(out, r.Notes...)
 }
@@ -195,11 +243,10 @@ const nothingCompared = "nothing to compare"
 func (r *Report) conclusion() string {
 	count := map[Verdict]int{}
 	for i := range r.Rows {
-		count[r.Rows[i].Verdict]++
+		count[r.Rows[i].gravest().Verdict]++
 	}
 	var parts []string
-	for _, v := range []Verdict{Worse, Better, Changed, Small,
-		TooFew} {
+	for _, v := range []Verdict{Worse, Better, Changed, Unsure, Small, TooFew} {
 		if n := count[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}

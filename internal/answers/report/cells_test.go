@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -145,7 +147,7 @@ func TestNotes(t *testing.T) {
 			"the machine was busy", []int{0, 1, 2, 3}},
 		{"small for its clocks", 6, func(w *world) {
 			w.with("split_brain_ms,clock_error_us", "0.02,9", map[int]string{8: "0.02,11", 14: "0.03,20"})
-		}, "?: smaller than what the clocks of the hosts can be wrong by (0.04 ms)", []int{1, 2}},
+		}, "?: smaller than the clock error of the hosts (0.04 ms)", []int{1, 2}},
 		{"marked", 6, func(w *world) {
 			w.edit(func(trial int, row string) string {
 				if trial == 7 {
@@ -255,8 +257,8 @@ func TestNotes_Runs(t *testing.T) {
 	}
 }
 
-// TestTails: the page has quantiles over operations with their design effects, and says of
-// those that have no interval what one takes.
+// TestTails: the page has quantiles over operations with their design effects. One that has an interval in
+// no row is left out, and said once, with what the interval takes.
 func TestTails(t *testing.T) {
 	t.Parallel()
 	d := data(t, Options{}, newWorld(24).write(t))
@@ -264,20 +266,75 @@ func TestTails(t *testing.T) {
 		t.Fatalf("%d rows, want two for each cell: %+v", len(d.Tails), d.Tails)
 	}
 	first, last := d.Tails[0], d.Tails[7]
-	want := TailRow{Cell: 1, Name: "bully, nodes 3", Metric: "election_ms", N: "24", Trials: 24}
-	want.Tails = first.Tails
-	if fmt.Sprint(first) != fmt.Sprint(want) || first.Tails[0] != (TailFigure{"22.5 [17, 28]", "1"}) ||
-		first.Tails[1] != (TailFigure{"32.85 [refused: worth 24, needs n >= 72]", "1"}) {
-		t.Errorf("%+v", first)
+	want := TailRow{Cell: 1, Name: "bully, nodes 3", Metric: "election_ms", N: "24", Trials: 24,
+		Tails: []TailFigure{{Value: "22.5", Interval: "[17, 28]", Effect: "1"}}}
+	if fmt.Sprint(first) != fmt.Sprint(want) || !slices.Equal(d.TailNames(), []string{"p50"}) {
+		t.Errorf("%v, %+v", d.TailNames(), first)
 	}
-	if last.N != "8+8" || last.Metric != "downtime_agreed_ms" || last.Tails[1].Text[:7] != "pending" {
+	if last.N != "8+8" || last.Metric != "downtime_agreed_ms" {
 		t.Errorf("%+v", last)
 	}
 	page := written(t, d)
-	for _, part := range []string{"<h2>Tails over faults and entries</h2>", "[refused: worth 24, needs n &gt;= 72]",
-		`<td class="num">8&#43;8</td>`} {
-		if !strings.Contains(page, part) {
-			t.Errorf("the page has no %s", part)
+	for _, part := range []string{"<h2>Tails over faults and entries</h2>", "p95 is left out: no row has enough operations for its interval. The nearest row: equivalent to 24 independent " +
+		"operations, of 72 needed: about 72 trials like these.", "p99 is left out: "} {
+		if strings.Count(page, part) != 1 {
+			t.Errorf("the page has %s %d times", part, strings.Count(page, part))
 		}
+	}
+	if !strings.Contains(page, `<td class="num">8&#43;8</td>`) || strings.Contains(page, "refused") {
+		t.Error("the page has not what is pending, or repeats what it refuses")
+	}
+}
+
+// TestTails_Refused: a quantile that some rows have stays, with a dash for the others; without any, the
+// section is a sentence.
+func TestTails_Refused(t *testing.T) {
+	t.Parallel()
+	row := func(why ...string) TailRow {
+		r := TailRow{Metric: "election_ms"}
+		for i, w := range why {
+			r.Tails = append(r.Tails, TailFigure{Value: fmt.Sprint(i), Why: w, near: float64(len(w))})
+		}
+		return r
+	}
+	d := data(t, Options{}, newWorld(6).write(t))
+	d.Tails, d.TailsRefused = []TailRow{row("", "", "few"), row("", "none", "nearer"), row("", "", "far")}, nil
+	d.refuse()
+	want := []string{
+		"–: p95 has no interval in 1 of 3 rows, which have too few operations. The nearest of them: none.",
+		"p99 is left out: no row has enough operations for its interval. The nearest row: nearer.",
+	}
+	if !slices.Equal(d.TailsRefused, want) || !slices.Equal(d.TailNames(), []string{"p50", "p95"}) {
+		t.Errorf("%q, %v", d.TailsRefused, d.TailNames())
+	}
+	if page := written(t, d); strings.Count(page, `1 <abbr title="none">–</abbr>`) != 1 ||
+		strings.Count(page, "<abbr") != 1 {
+		t.Error("the row without an interval has no dash, or others have one")
+	}
+	d.Tails, d.TailsRefused = []TailRow{row("a", "b", "c")}, nil
+	d.refuse()
+	if page := written(t, d); !strings.Contains(page, `<section id="tails" class="still">`) {
+		t.Error("a section without any interval is no sentence")
+	}
+}
+
+// TestTop: a page says first what came of its runs, and how many trials count.
+func TestTop(t *testing.T) {
+	t.Parallel()
+	dir := newWorld(6).write(t)
+	d := data(t, Options{}, dir)
+	counts := view.Counting(d.statuses())
+	code := 5
+	d.Runs[0].Manifest = &results.Manifest{Exit: &code}
+	page := written(t, d)
+	if !strings.Contains(page, `<span class="state warn">incomplete</span>`) ||
+		!strings.Contains(page, html.EscapeString(counts)+"</p>") || !strings.Contains(counts, " trials count; ") {
+		t.Errorf("no verdict, or not %q: %.3000s", counts, page[strings.Index(page, "<header>"):])
+	}
+	two := data(t, Options{}, dir, dir)
+	two.Runs[0].Manifest, two.Runs[1].Manifest = &results.Manifest{Exit: new(int)}, &results.Manifest{}
+	if page := written(t, two); !strings.Contains(page, `: <span class="state good">ok</span>`) ||
+		!strings.Contains(page, `: <span class="state warn">interrupted</span>`) {
+		t.Errorf("several runs: %.3000s", page[strings.Index(page, "<header>"):])
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/stats"
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -17,9 +16,20 @@ type Ranking struct {
 	Metric    *metric.Metric
 	Run       string // label; "" if there is one run alone
 	Head      string
-	Sentences []string
-	More      int // there are besides
+	Lines     []string // of all places
+	More      int      // there are besides
+	Standings []Standing
 }
+
+// A Standing is the matrix of a place: each algorithm against each.
+type Standing struct {
+	Where, Order string
+	Labels       []string
+	Rows         [][]Against // in their order
+}
+
+// Against says how much slower the algorithm of a row is than that of a column, where that is shown.
+type Against struct{ Text, Class, Says string }
 
 // A Replaced row is what trials that the machine spoilt may have hidden of a metric.
 type Replaced struct {
@@ -40,7 +50,8 @@ type RestrictedRow struct {
 
 // What the page tells at most of each of these.
 const (
-	mostSentences  = 300
+	mostLines      = 60
+	mostStandings  = 24
 	mostReplaced   = 200
 	mostRestricted = 200
 )
@@ -53,12 +64,38 @@ func (b *builder) rankings() {
 			continue
 		}
 		out := Ranking{Metric: r.Metric, Head: r.HeadIn((*metric.Metric).InWords)}
-		out.Sentences, out.More = r.Sentences(mostSentences)
+		out.Lines, out.More = r.Lines(mostLines)
+		for _, s := range r.Standings[:min(len(r.Standings), mostStandings)] {
+			out.Standings = append(out.Standings, matrix(s))
+		}
 		if len(b.Runs) > 1 {
 			out.Run = b.Runs[i].Label
 		}
 		b.Rankings = append(b.Rankings, out)
 	}
+}
+
+// matrix is the standing as a table.
+func matrix(s *compare.Standing) Standing {
+	out := Standing{Where: s.Where(), Order: s.String(), Labels: s.Labels}
+	for _, a := range s.Labels {
+		var row []Against
+		for _, b := range s.Labels {
+			of := Against{Text: "·", Class: "same"}
+			if d := s.Duel(a, b); d != nil {
+				of = Against{Text: "~", Class: "open", Says: d.Explained()}
+				switch {
+				case s.Ahead(b, a):
+					of.Text, of.Class = d.Times(), "slower"
+				case s.Ahead(a, b):
+					of.Text, of.Class = "<", "faster"
+				}
+			}
+			row = append(row, of)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 // cellName is what tells a cell from the others.
@@ -78,7 +115,7 @@ func (b *builder) cellName(cell int) string {
 // replaced gathers the cells some of whose trials had to be repeated.
 func (b *builder) replaced() {
 	for i, g := range b.groups {
-		for _, m := range metric.Shown(algo.Problem(g.Get("problem")), metric.Main) {
+		for _, m := range view.Headlines([][]metric.Field{g.Design}) {
 			r := compare.ReplacedOf(g.Cell, m)
 			if r.Replaced == 0 || math.IsNaN(r.Low) && math.IsNaN(r.High) || len(b.Replaced) == mostReplaced {
 				continue

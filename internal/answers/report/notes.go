@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -30,8 +29,8 @@ var (
 	isError   = slices.Index(trace.Statuses(), trace.Failed)
 )
 
-// enough is how many observations an interval of the median takes.
-const enough = 6
+// Enough is how many observations an interval of the median takes.
+const Enough = 6
 
 // busy is the share of the machine beyond which it distorts delays.
 const busy = 0.6
@@ -66,7 +65,7 @@ func (b *builder) notes() {
 				how = goesOn
 			}
 			b.Notes = append(b.Notes,
-				of+"there is no manifest: machine, seed and versions are unknown; "+how)
+				of+"no manifest: machine, seed and versions are unknown; "+how)
 		}
 	}
 }
@@ -103,36 +102,37 @@ func (b *builder) cellNotes() {
 		when func(int) bool
 		text string
 	}{
-		{func(i int) bool { return b.Cells[i].Statuses[isOK]+b.Cells[i].Statuses[isTimeout] < enough },
+		{func(i int) bool { return b.Cells[i].Statuses[isOK]+b.Cells[i].Statuses[isTimeout] < Enough },
 			"fewer than 6 trials with status ok or timeout: there is no 95 % interval of the median; set " +
 				"repetitions to 6 or more"},
 		{func(i int) bool { return b.groups[i].Starts() > 1 && b.groups[i].Starts() < stats.MinimumGroups },
 			"fewer than 6 rounds: there is no 95 % interval of the median that respects them; set " +
 				"rounds to 6 or more"},
 		{some(isTimeout),
-			"timed-out trials count as longer than all others, and a figure that would have to be " +
-				"read from one is missing; raise time_limit if they only needed longer"},
+			"timed-out trials count as longer than all others; a figure that falls among them is " +
+				"missing; raise time_limit if they only needed more time"},
 		{some(isBroken),
-			"trials with status violation are not in the figures: see Violations for the promise " +
-				"that was broken and the command that shows it again"},
+			"trials with status violation are not in the figures: see Violations for the broken " +
+				"promise and the command that reproduces it"},
 		{some(isUnknown), "trials that could not be judged are not in the figures; a longer scenario gives " +
 			"something to judge"},
 		{some(isInvalid),
-			"trials that the machine or the bus spoiled are not in the figures; use fewer nodes or " +
+			"trials that the machine or the bus disturbed are not in the figures; use fewer nodes or " +
 				"an idle machine, or raise retries"},
 		{func(i int) bool { return slices.ContainsFunc(b.groups[i].Trials, (*results.Trial).Marked) },
 			"some trials are marked: the machine may have lengthened their times by a tenth or more, and " +
-				"they are in the figures; the share stands in skew, the reason in trials.csv; use fewer " +
+				"they are in the figures; column skew has the share, trials.csv the reason; use fewer " +
 				"nodes, longer latencies or an idle machine"},
 		{func(i int) bool { return doubtful[i] }, view.DoubtNote(doubt)},
 		{some(isError),
-			"trials that could not be run are not in the figures; the reason stands in trials.csv"},
+			"trials that could not be run are not in the figures; trials.csv has the reason"},
 		{func(i int) bool { return !b.Cells[i].InModel },
-			"in trials with in_model=false more was done to the algorithm than it claims to survive, so " +
-				"what breaks in them is a finding and not an error; bench describe says what it survives"},
+			"in_model=false: " + view.MoreThanClaimed + ", so a broken promise is a finding and not an " +
+				"error; " +
+				"bench describe lists what it survives"},
 		{above(0, metric.FaultsSkipped),
-			"some faults did not happen, since the trial was over before, or nobody was " +
-				"there to whom they could (faults_skipped); a longer scenario leaves room for them"},
+			"some faults did not happen, since the trial had ended or no process was there to " +
+				"take them (faults_skipped); a longer scenario leaves room for them"},
 		{above(busy, metric.BusyShare),
 			"the machine was busy for more than 60 % of the time, which distorts delays; " +
 				"use fewer nodes or longer latencies"},
@@ -140,8 +140,8 @@ func (b *builder) cellNotes() {
 			k := harness.ScenarioOf(b.groups[i].Get("scenario"))
 			return k != nil && k.Omits
 		},
-			"closed load: whoever waits asks for nothing else, so waiting times leave out the " +
-				"requests that slowness kept back; scenario open counts them"},
+			"closed load: a waiting process makes no further requests, so waiting times omit the " +
+				"requests that slowness held back (coordinated omission); scenario open counts them"},
 	} {
 		at := -1
 		for i := range b.Cells {
@@ -163,7 +163,7 @@ func (d *Data) figure(cell int, m *metric.Metric) float64 {
 	if i < 0 {
 		return math.NaN()
 	}
-	return d.Cells[cell].Figures[i].Median
+	return d.Cells[cell].Figures[i].Center()
 }
 
 const (
@@ -189,7 +189,7 @@ func (b *builder) violations(o *Options) {
 					continue
 				}
 				b.Violated++
-				k := kind{g.run, g.Get("label"), numbers.ReplaceAllString(t.Reason, "0"), inModel}
+				k := kind{g.run, g.Get("label"), results.Alike(t.Reason), inModel}
 				if i, known := groups[k]; known {
 					b.Violations[i].Trials = append(b.Violations[i].Trials, t.Trial)
 					continue
@@ -217,9 +217,6 @@ func (b *builder) violations(o *Options) {
 		}
 	}
 }
-
-// numbers are the processes, times and counts of a reason: trials that differ in these alone broke the same.
-var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(h|m|s|ms|µs|ns)?([0-9.]+(h|m|s|ms|µs|ns))*`)
 
 // draw adds the space-time diagram, if there is room for it.
 func (v *Violation) draw(diagram Diagram, dir string, room int) {

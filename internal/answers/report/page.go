@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed" // the page's assets
 	"encoding/base64"
 	"fmt"
@@ -13,7 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/report/player"
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/files"
@@ -55,7 +56,8 @@ var (
 )
 
 // code is what the page runs when unpack.js has unpacked it.
-var code = strings.Join([]string{player.Make, baseScript, tableScript, chartScript, sectionScript}, "\n")
+var code = strings.Join([]string{player.Make, theme.Script, baseScript, tableScript, chartScript,
+	sectionScript}, "\n")
 
 // packedCode takes milliseconds, which no page but the first spends.
 var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]byte(code)) })
@@ -63,21 +65,19 @@ var packedCode = sync.OnceValues(func() (string, error) { return player.Pack([]b
 // page is read when it is first used: this package is linked into every node process, and a
 // node's start is measured time.
 var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{
+	return theme.New("page", pageText, template.FuncMap{
 		"plus": func(a, b int) int { return a + b }, "join": strings.Join, "number": console.Number,
 		"words":  experiment.Title,
 		"title":  func(name string) string { return metric.Named(name).Title() },
 		"plural": func(n int, one string) string { return console.Plural(n, one, one+"s") },
-	}).Parse(pageText))
+	})
 })
 
 // A pageView is the data and what else the page's template shows.
 type pageView struct {
 	*Data
-	Generator     string
+	Page          theme.Page
 	Beyond        string // for a figure among the time-outs
-	Policy        string
-	Style         template.CSS
 	Script        template.JS
 	Code, Encoded template.HTML // compressed, in base 64
 	RunViews      []runView
@@ -108,9 +108,6 @@ type violationView struct {
 	Image template.URL
 }
 
-// Style is the look of the page, for pages beside it.
-func Style() string { return style }
-
 // WritePage writes the page of d to w.
 func (d *Data) WritePage(w io.Writer) error {
 	encoded, err := d.encode(dataLimit)
@@ -126,14 +123,16 @@ func (d *Data) WritePage(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	v := pageView{
-		Data: d, Generator: Generator, Beyond: view.BeyondLimit,
-		Style: template.CSS(style), Script: template.JS(unpackScript),
+		Data: d, Beyond: view.BeyondLimit, Script: template.JS(unpackScript),
 		Code: template.HTML(scripts), Encoded: template.HTML(packed),
-		// Scripts are named by their sums: nothing else runs, whatever a text holds.
-		// That of the player is for the pages that this one opens.
-		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s' 'sha256-%s' %s; "+
-			"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
-			digest(unpackScript), digest(code), player.Policy),
+		Page: theme.Page{
+			Generator: Generator, Kind: "report", Title: d.Title, Links: d.Links, States: d.states(),
+			Share: view.Counting(d.statuses()), Style: theme.CSS(style),
+			Start: "cells", StartName: "the table of cells",
+			// The script of the player is for the pages that this one opens.
+			Policy: theme.Policy("form-action 'none'", theme.Sum(unpackScript), theme.Sum(code),
+				player.Policy),
+		},
 	}
 	for _, k := range transport.All {
 		if d.has("transport", k.Name) {
@@ -176,9 +175,46 @@ func (d *Data) WritePage(w io.Writer) error {
 	return page().Execute(w, &v)
 }
 
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
+// states are what came of the runs.
+func (d *Data) states() (list []theme.State) {
+	for i := range d.Runs {
+		r := &d.Runs[i]
+		if name, style := Verdict(results.Running(r.Path), r.Manifest); name != "" {
+			s := theme.State{Name: name, Style: style}
+			if len(d.Runs) > 1 {
+				s.Of = r.Label
+			}
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Verdict is what came of a run, as a page shows it: the exit code says it, which weighs the trials by what
+// the experiment allows. Without a manifest nothing is known of a run that has ended.
+func Verdict(running bool, m *results.Manifest) (name, style string) {
+	switch {
+	case running:
+		return "running", "going"
+	case m == nil:
+		return "", ""
+	case m.Exit != nil:
+		return answer.VerdictOf(*m.Exit)
+	case m.Complete:
+		return "finished", "" // and killed before it said how
+	}
+	return "interrupted", "warn"
+}
+
+// statuses are how many trials of all runs ended in each way.
+func (d *Data) statuses() map[trace.Status]int {
+	counts := map[trace.Status]int{}
+	for i := range d.Cells {
+		for k, status := range trace.Statuses() {
+			counts[status] += d.Cells[i].Statuses[k]
+		}
+	}
+	return counts
 }
 
 // has says whether a column of the design has a value somewhere.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/conclave-bench/conclave/internal/answers/compare"
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/internal/base/transport"
@@ -42,9 +42,13 @@ type Data struct {
 	Restricted []RestrictedRow
 	Tails      []TailRow
 	MoreTails  int // rows that there are besides
-	Violations []Violation
-	Violated   int            // trials with status violation; Violations tells of most of them, by reason
-	Links      []metric.Field // text and relative address of what stands beside the page
+	// TailsRefused says which quantiles have no interval, and what they would take.
+	TailsRefused []string
+	Violations   []Violation
+	Violated     int          // trials with status violation; Violations tells of most of them, by reason
+	Links        []theme.Link // what stands beside the page, by relative addresses
+
+	tailColumns []tailColumn // that the page shows
 }
 
 // A Run is a run that the report is about.
@@ -81,6 +85,7 @@ type Cell struct {
 	Label, Algorithm string
 	Nodes            int
 	InModel          bool            // all its trials are
+	Caveats          []view.Caveat   // for which points of it are hollow
 	Statuses         []int           // trials, by trace.Statuses
 	Figures          []stats.Summary // by Data.Metrics; its N and Censored are 0 where there is none
 	Spreads          []Spread
@@ -122,12 +127,11 @@ type Violation struct {
 // the error is fs.ErrNotExist.
 type Diagram func(dir string, trial int) ([]byte, error)
 
-// Options are what New may be told.
+// Options are the settings of New.
 type Options struct {
-	Diagram Diagram // nil: violations are told without
-	Player  Diagram // a page to step through the trial; nil: none
-	// Links are texts and relative addresses of what stands beside the page.
-	Links []metric.Field
+	Diagram Diagram      // nil: violations are shown without one
+	Player  Diagram      // a page to step through the trial; nil: none
+	Links   []theme.Link // what stands beside the page, by relative addresses
 }
 
 // New reads the runs at paths: each what results.ReadTable takes.
@@ -150,8 +154,8 @@ func New(paths []string, o Options) (*Data, error) {
 	if len(d.Runs) > 1 {
 		d.Title = fmt.Sprintf("%s and %d more", d.Title, len(d.Runs)-1)
 	}
-	d.Mixed = compare.Mixed(tables...)
 	b := builder{Data: d, tables: tables}
+	b.Mixed = view.Mixed(b.designs())
 	b.columns()
 	b.cells()
 	if err := b.spread(); err != nil {
@@ -309,15 +313,22 @@ func (b *builder) metricNames() []string {
 	return names
 }
 
+// designs are those of all cells of all runs.
+func (b *builder) designs() (out [][]metric.Field) {
+	for _, t := range b.tables {
+		out = append(out, view.Designs(t.Cells())...)
+	}
+	return out
+}
+
 // cells condenses each cell, metric by metric. A metric that no cell has is left
 // out.
 func (b *builder) cells() {
 	index := map[string]int{}
 	for _, g := range b.groups {
-		outside := slices.ContainsFunc(g.Trials, func(t *results.Trial) bool { return !t.InModel })
 		c := Cell{
-			Number: g.Number, Label: g.Get("label"), Algorithm: g.Get("algorithm"), InModel: !outside,
-			Statuses: make([]int, len(trace.Statuses())),
+			Number: g.Number, Label: g.Get("label"), Algorithm: g.Get("algorithm"), InModel: g.InModel(),
+			Caveats: view.Caveats(g.Cell), Statuses: make([]int, len(trace.Statuses())),
 		}
 		c.Nodes, _ = strconv.Atoi(g.Get("nodes"))
 		for _, column := range b.Columns {
@@ -335,8 +346,8 @@ func (b *builder) cells() {
 			column[i] = g.Describe(name)
 			any = any || column[i].N > 0
 		}
-		if !any {
-			continue
+		if m := metric.Named(name); !any || b.Mixed && m != nil && m.Common() != nil {
+			continue // or one column would have several meanings
 		}
 		b.Metrics = append(b.Metrics, metric.Named(name))
 		for i := range b.Cells {

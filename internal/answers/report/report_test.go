@@ -20,6 +20,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -182,7 +183,7 @@ func TestNew(t *testing.T) {
 	if k := c.Kinds[0]; d.Kinds[k.Kind] != "ELECTION" || k.Sent != 8 || k.Bytes != 50 {
 		t.Errorf("kinds %+v of %v", c.Kinds, d.Kinds)
 	}
-	for _, part := range []string{"timed-out trials", "status violation", "there is no manifest"} {
+	for _, part := range []string{"timed-out trials", "status violation", "no manifest: "} {
 		if !slices.ContainsFunc(d.Notes, func(n string) bool { return strings.Contains(n, part) }) {
 			t.Errorf("no note has %q: %q", part, d.Notes)
 		}
@@ -391,7 +392,7 @@ func TestPage_NoNetwork(t *testing.T) {
 	if n := strings.Count(page, "<script"); n != 3 {
 		t.Errorf("%d scripts", n)
 	}
-	for _, part := range []string{"default-src 'none'", "sha256-" + digest(unpackScript), `content="` +
+	for _, part := range []string{"default-src 'none'", theme.Sum(unpackScript), `content="` +
 		Generator + `"`} {
 		if !strings.Contains(html.UnescapeString(page[:4096]), part) {
 			t.Errorf("the head has no %q", part)

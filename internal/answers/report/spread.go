@@ -125,7 +125,7 @@ func (s *Spells) spread(cell, k int) *Spread {
 }
 
 // mostPoints is how many points of a distribution are kept for a figure in print,
-// where more cannot be told apart.
+// where more cannot be distinguished.
 const mostPoints = 400
 
 // thin keeps at most n of the sorted values with their ranks: half of them evenly

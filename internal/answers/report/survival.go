@@ -55,7 +55,7 @@ func (s *spells) groups(trials int) [][]stats.Spell {
 
 // ReadSpells reads the operations of a run, whose cells these are. Only trials with status ok
 // or timeout have any. A trial with status timeout that fell quiet before its time limit
-// would have been as it was at the limit, too. Each, if not nil, is told of every operation of
+// would have been as it was at the limit, too. Each, if not nil, is called with every operation of
 // such trials.
 func ReadSpells(t *results.Table, cells []*results.Cell,
 	each func(cell int, op trace.Operation)) (*Spells, error) {

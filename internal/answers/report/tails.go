@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/conclave-bench/conclave/internal/answers/compare"
 	"github.com/conclave-bench/conclave/internal/answers/view"
@@ -21,13 +22,68 @@ type TailRow struct {
 }
 
 // A TailFigure is a quantile with its interval, or why that is refused, and the design effect.
-type TailFigure struct{ Text, Effect string }
+type TailFigure struct {
+	Value, Interval, Effect string
+	Why                     string  // the interval is refused; "": it is not
+	near                    float64 // of a refused one the share of the operations that it takes
+}
+
+// A tailColumn is one of the quantiles of which the page tells.
+type tailColumn struct {
+	name string
+	p    float64
+}
+
+var tailColumns = []tailColumn{{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}}
 
 // TailNames are the quantiles that the page shows.
-func (*Data) TailNames() []string { return []string{"p50", "p95", "p99"} }
+func (d *Data) TailNames() (names []string) {
+	for _, c := range d.tailColumns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// refuse leaves out the quantiles that have no interval in any row, and says once, of each that has none in
+// some, how far the row is from one that comes nearest.
+func (d *Data) refuse() {
+	d.tailColumns = nil
+	var kept []int
+	for k, c := range tailColumns {
+		refused, nearest := 0, TailFigure{near: -1}
+		for i := range d.Tails {
+			if f := d.Tails[i].Tails[k]; f.Why != "" {
+				refused++
+				if f.near > nearest.near {
+					nearest = f
+				}
+			}
+		}
+		if refused < len(d.Tails) {
+			d.tailColumns, kept = append(d.tailColumns, c), append(kept, k)
+		}
+		switch {
+		case refused == 0:
+		case refused == len(d.Tails):
+			d.TailsRefused = append(d.TailsRefused, fmt.Sprintf("%s is left out: no row has enough "+
+				"operations for its interval. The nearest row: %s.", c.name, nearest.Why))
+		default:
+			d.TailsRefused = append(d.TailsRefused, fmt.Sprintf("–: %s has no interval in %d of %d rows, "+
+				"which have too few operations. The nearest of them: %s.", c.name, refused, len(d.Tails),
+				nearest.Why))
+		}
+	}
+	for i := range d.Tails {
+		var shown []TailFigure
+		for _, k := range kept {
+			shown = append(shown, d.Tails[i].Tails[k])
+		}
+		d.Tails[i].Tails = shown
+	}
+}
 
 // TailNote explains them.
-func (*Data) TailNote() string { return view.TailNote }
+func (*Data) TailNote() string { return view.TailMeans + "; " + view.Pending }
 
 // mostTails is how many rows of them the page has at most.
 const mostTails = 200
@@ -50,12 +106,11 @@ func (b *builder) tails() error {
 			for _, m := range metrics {
 				row := TailRow{Cell: b.Cells[i].Number, Name: b.cellName(i), Metric: m.Name}
 				groups := spans.Of(g.Cell, m)
-				for _, p := range []float64{0.5, 0.95, 0.99} {
-					tail := stats.GroupedQuantile(groups, p, stats.Confidence)
+				for _, c := range tailColumns {
+					tail := stats.GroupedQuantile(groups, c.p, stats.Confidence)
 					tail.Doubt = g.Doubt(m)
 					row.N, row.Trials = view.TailN(&tail), tail.Groups
-					row.Tails = append(row.Tails,
-						TailFigure{b.legend.Tail(&tail), console.Number(tail.Effect)})
+					row.Tails = append(row.Tails, b.tail(&tail))
 				}
 				switch {
 				case row.Trials == 0:
@@ -67,5 +122,16 @@ func (b *builder) tails() error {
 			}
 		}
 	}
+	b.refuse()
 	return nil
+}
+
+// tail is a quantile for the page.
+func (b *builder) tail(t *stats.Tail) TailFigure {
+	f := TailFigure{Effect: console.Number(t.Effect)}
+	f.Value, f.Interval = b.legend.TailParts(t)
+	if t.N > 0 && f.Interval == "" {
+		f.Why, f.near = view.Refusal(t), t.Independent/float64(t.Needed)
+	}
+	return f
 }

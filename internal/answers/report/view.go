@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // A Mistake is one in what somebody asked to see, not in the run.
@@ -34,7 +35,6 @@ type View struct {
 	Rows    [][]int // by cell: the index of its value, by column; nil: it is left out
 
 	X, Series int
-	Mixed     bool // the algorithms mean different outages by theirs
 	// Split are the columns that tell cells apart which have the same place on the axis and the
 	// same line: no line can be drawn through all of them.
 	Split []int
@@ -91,7 +91,7 @@ func (v *View) Find(flag, name string) (int, error) {
 			return slices.IndexFunc(v.Columns, func(c Column) bool { return c.Name == want }), nil
 		}
 	}
-	why := "nothing of that name varies here"
+	why := "no column of that name varies here"
 	if len(names) == 0 {
 		return None, Mistaken("--%s %s: %s; every cell has the same values", flag, name, why)
 	}
@@ -213,7 +213,7 @@ func (v *View) Whole() error {
 		has = append(has, v.Columns[i].Name+" is "+strings.Join(v.values(i), ", "))
 	}
 	fix := v.Split[1]
-	return Mistaken("%s vary besides the axes, and one of them alone can be drawn as panels: fix another, "+
+	return Mistaken("%s vary besides the axes, and only one of them can be drawn as panels: fix another, "+
 		"as --where %s=%s (%s)", strings.Join(names, " and "), v.Columns[fix].Name, v.values(fix)[0],
 		strings.Join(has, "; "))
 }
@@ -297,14 +297,11 @@ func Level(column, value string) string {
 // View is how the cells are drawn that the filter takes; along nothing as yet. The error is that of
 // metric.Where.Check.
 func (d *Data) View(where metric.Where) (*View, error) {
-	designs := make([][]metric.Field, len(d.Cells))
-	for k := range d.Cells {
-		designs[k] = d.design(k)
-	}
+	designs := d.Designs()
 	if err := where.Check(view.Declared(metric.ColumnsOf(designs...))); err != nil {
 		return nil, fmt.Errorf("--where: %w", err)
 	}
-	v := &View{Columns: d.Columns, Rows: make([][]int, len(d.Cells)), X: None, Series: None, Mixed: d.Mixed}
+	v := &View{Columns: d.Columns, Rows: make([][]int, len(d.Cells)), X: None, Series: None}
 	for k := range d.Cells {
 		if where.Covers(designs[k]) {
 			v.Rows[k] = d.Cells[k].Design
@@ -318,6 +315,18 @@ func (d *Data) design(k int) []metric.Field {
 	out := append(slices.Clone(d.Same), metric.Field{Name: "algorithm", Value: d.Cells[k].Algorithm})
 	for i, c := range d.Columns {
 		out = append(out, metric.Field{Name: c.Name, Value: c.Values[d.Cells[k].Design[i]]})
+	}
+	return out
+}
+
+// Headlines are the main metrics of all cells.
+func (d *Data) Headlines() []*metric.Metric { return view.Headlines(d.Designs()) }
+
+// Designs are what the cells were run with.
+func (d *Data) Designs() [][]metric.Field {
+	out := make([][]metric.Field, len(d.Cells))
+	for k := range d.Cells {
+		out[k] = d.design(k)
 	}
 	return out
 }
@@ -346,9 +355,9 @@ func (d *Data) Question() (out []*metric.Metric) {
 			add(m)
 		}
 	}
-	for _, m := range metric.Shown(problem, metric.Main) {
+	for _, m := range metric.Headlines(problem, table) {
 		done := table != metric.Brief && m.In(table) && !m.In(metric.Brief) && m.Better == metric.Higher
-		if one := m.Common(); d.Mixed && slices.Contains(d.Metrics, one) {
+		if one := m.Common(); d.Mixed && one != nil {
 			m = one
 		}
 		if done || table == metric.Brief && m.Claim != "" {
@@ -362,4 +371,28 @@ func (d *Data) Question() (out []*metric.Metric) {
 		}
 	}
 	return out
+}
+
+// Unjudged says how many trials have no verdict, of which the figures of the page say nothing; "" if all
+// have one.
+func (d *Data) Unjudged() string {
+	var words []string
+	missing, all := 0, 0
+	for i, status := range trace.Statuses() {
+		count := 0
+		for k := range d.Cells {
+			count += d.Cells[k].Statuses[i]
+		}
+		all += count
+		if count > 0 && !status.Judged() {
+			missing += count
+			words = append(words, fmt.Sprintf("%s %d", status, count))
+		}
+	}
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v (%s): all figures are of the others, which may differ from them. Bounds in "+
+		"summary.csv limit the difference within the observed range.", view.Caveat{Kind: view.Unjudged,
+		Trials: missing, AllTrials: all}, strings.Join(words, ", "))
 }

@@ -19,7 +19,7 @@ func TestQuestion(t *testing.T) {
 	}{
 		{"election", "leader-crash", []string{"downtime_ms", "messages_per_election"}},
 		{"election", "churn", []string{"downtime_ms", "availability"}},
-		{"election", "mixed churn", []string{"downtime_agreed_ms", "availability_agreed"}},
+		{"election", "mixed churn", []string{"downtime_served_ms", "availability_served"}},
 		{"mutex", "closed", []string{"waiting_ms", "messages_per_entry"}},
 		{"mutex", "ramp", []string{"waiting_ms", "knee_per_s"}},
 	} {
@@ -27,7 +27,7 @@ func TestQuestion(t *testing.T) {
 		d := &Data{Mixed: mixed, Same: []metric.Field{{Name: "problem", Value: tt.problem}, {Name: "scenario", Value: scenario}},
 			Metrics: metric.All(), Cells: []Cell{{}}}
 		if mixed {
-			d.Rankings = []Ranking{{Metric: metric.Agreed.Downtime}}
+			d.Rankings = []Ranking{{Metric: metric.Served.Downtime}}
 		}
 		for range d.Metrics {
 			d.Cells[0].Figures = append(d.Cells[0].Figures, stats.Describe([]float64{1, 2, 3}, 0))

@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/stats"
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -71,7 +70,7 @@ type detail struct {
 	quantiles bool // also p90, p95, p99, the extremes, mean and deviation
 }
 
-// details go from all that can be told apart to what no page can do without.
+// details go from all that can be distinguished to what no page can do without.
 var details = []detail{{200, true}, {100, true}, {50, true}, {24, true}, {24, false}, {12, false}}
 
 // encode makes the data no larger than limit bytes, as far as detail can.
@@ -88,11 +87,9 @@ func (d *Data) encode(limit int) ([]byte, error) {
 func (d *Data) wire(level detail) object {
 	at := func(m *metric.Metric) int { return slices.Index(d.Metrics, m) }
 	most := []int{} // metrics to look at first, most telling first
-	for _, p := range []algo.Problem{algo.Election, algo.MutualExclusion} {
-		for _, m := range metric.Shown(p, metric.Main) {
-			if i := at(m); i >= 0 && !slices.Contains(most, i) {
-				most = append(most, i)
-			}
+	for _, m := range d.Headlines() {
+		if i := at(m); i >= 0 {
+			most = append(most, i)
 		}
 	}
 	same := []string{} // name, value, name, value, ...
@@ -100,10 +97,13 @@ func (d *Data) wire(level detail) object {
 		same = append(same, f.Name, f.Value)
 	}
 	return object{
-		"looks": chart.Looks(), "points": level.points, "quantiles": level.quantiles,
-		"beyond": view.BeyondLimit, // for a figure among the time-outs
-		"mark":   view.Mark,        // for one that clocks can be wrong by more than
-		"main":   most, "same": same, "kinds": append([]string{}, d.Kinds...), "statuses": trace.Statuses(),
+		"looks": chart.Looks(), "mostLines": chart.MostLines, "points": level.points,
+		"quantiles": level.quantiles,
+		"beyond":    view.BeyondLimit, // for a figure among the time-outs
+		"mark":      view.Mark,        // for one that clocks can be wrong by more than
+		"caveats":   view.CaveatTexts, // by their kinds
+		"main":      most, "same": same, "kinds": append([]string{}, d.Kinds...),
+		"statuses": trace.Statuses(),
 		"question": each(d.Question(), at), // metrics that answer it, the rank's first
 		"faults":   each(d.Faults, func(f Fault) string { return f.Title }),
 		"columns": each(d.Columns, func(c Column) object {
@@ -113,10 +113,12 @@ func (d *Data) wire(level detail) object {
 		"metrics": each(d.Metrics, func(m *metric.Metric) object {
 			return object{"name": m.Name, "title": m.Title(), "unit": m.Unit, "doc": m.Doc,
 				"wait":   m.Kind.Censored(), // it is the time until something happens
-				"count":  m.Kind == metric.Count,
-				"bound":  m.AtLeast,      // it was looked for up to a bound
-				"spans":  m.OfSpans(),    // it is about spans of time in which things go wrong
-				"clocks": m.Doubt(1) > 0, // clocks may be wrong by more than a figure of it
+				"count":  m.Kind.Exact(),
+				"pooled": m.Kind.Pooled(), // its figures are means over all trials together
+				"calm":   m.Calm(),        // where nothing happened
+				"bound":  m.AtLeast,       // it was looked for up to a bound
+				"spans":  m.OfSpans(),     // it is about spans of time in which things go wrong
+				"clocks": m.Doubt(1) > 0,  // clocks may be wrong by more than a figure of it
 			}
 		}),
 		"claims": each(d.Claims, func(c Claim) object {
@@ -140,6 +142,9 @@ func (c *Cell) wire(level detail) object {
 		w["p"] = object{"n": p.N, "b": p.Bins, "t": figures{p.ChiSquare, p.P, p.Holm}}
 	}
 	some(w, "w", c.Notes)
+	some(w, "h", each(c.Caveats, func(v view.Caveat) []int {
+		return []int{int(v.Kind), v.Trials, v.AllTrials}
+	}))
 	some(w, "e", each(c.Spreads, func(s Spread) object { return s.wire(level.points) }))
 	some(w, "r", each(c.Steps, func(s Step) figures { return figures{s.Offered, s.Granted, s.Waiting} }))
 	some(w, "k", each(c.Kinds, func(k MessageCount) figures {
@@ -158,15 +163,20 @@ func short(s stats.Summary, level detail) figures {
 	switch {
 	case s.N+s.Censored == 0:
 		return figures{}
-	case s.Censored == 0 && s.Min == s.Max:
-		return figures{float64(s.N), 0, s.Median}
+	case s.Censored == 0 && s.Min == s.Max && s.Method != stats.Whole:
+		return figures{float64(s.N), 0, s.Center()}
 	case !level.quantiles:
-		return figures{float64(s.N), float64(s.Censored), s.Median, s.CILow, s.CIHigh}
+		return figures{float64(s.N), float64(s.Censored), s.Center(), s.CILow, s.CIHigh}
 	}
-	return figures{
-		float64(s.N), float64(s.Censored), s.Median, s.CILow, s.CIHigh, s.P90, s.P95, s.P99, s.Min, s.Max,
+	f := figures{
+		float64(s.N), float64(s.Censored), s.Center(), s.CILow, s.CIHigh, s.P90, s.P95, s.P99, s.Min, s.Max,
 		s.Mean, s.SD,
 	}
+	if s.Method == stats.Whole {
+		lo, hi := s.SeenInterval()
+		f = append(f, s.Median, float64(s.Seen), lo, hi)
+	}
+	return f
 }
 
 // wire has the values and their ranks. Where operations were cut off, it has shares by Kaplan and Meier

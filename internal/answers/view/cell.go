@@ -23,16 +23,16 @@ type Cell struct {
 	Beyond   int // trials that are beyond the model
 
 	method  stats.Method
-	samples map[string]results.Sample
+	samples map[string]*results.Sample
 	clocks  float64 // largest clock_error_us
 }
 
 // NewCell has no trials yet. It describes those metrics, with intervals by the method.
 func NewCell(design []metric.Field, method stats.Method, metrics []string) *Cell {
 	c := &Cell{Design: design, Statuses: map[trace.Status]int{}, method: method,
-		samples: map[string]results.Sample{}}
+		samples: map[string]*results.Sample{}}
 	for _, name := range metrics {
-		c.samples[name] = results.Sample{}
+		c.samples[name] = results.NewSample(name)
 	}
 	return c
 }
@@ -46,9 +46,8 @@ func (c *Cell) Add(t *results.Trial) {
 	if !t.InModel {
 		c.Beyond++
 	}
-	for name, sample := range c.samples {
-		v, seen := t.Observe(name)
-		sample.Add(t.Start(), v, seen)
+	for _, sample := range c.samples {
+		sample.Add(t)
 	}
 	if v, seen := t.Observe(metric.ClockError.Name); seen == results.Observed {
 		c.clocks = max(c.clocks, v)
@@ -64,7 +63,14 @@ func (c *Cell) Describe(name string) stats.Summary {
 
 // Brief lists the metrics that a table for people has. Where what goes wrong lasts, it is the span and
 // not the single election that counts.
-func Brief(designs [][]metric.Field) (out []*metric.Metric) {
+func Brief(designs [][]metric.Field) []*metric.Metric { return listed(designs, metric.Shown) }
+
+// Headlines lists the main metrics of cells.
+func Headlines(designs [][]metric.Field) []*metric.Metric { return listed(designs, metric.Headlines) }
+
+// listed are the metrics that of lists for the problems of cells and the tables of their scenarios.
+func listed(designs [][]metric.Field,
+	of func(algo.Problem, metric.Tables) []*metric.Metric) (out []*metric.Metric) {
 	tables := map[algo.Problem]metric.Tables{}
 	for _, d := range designs {
 		p := algo.Problem(metric.Get(d, "problem"))
@@ -74,18 +80,13 @@ func Brief(designs [][]metric.Field) (out []*metric.Metric) {
 	}
 	for _, d := range designs {
 		p := algo.Problem(metric.Get(d, "problem"))
-		for _, m := range metric.Shown(p, cmp.Or(tables[p], metric.Brief)) {
+		for _, m := range of(p, cmp.Or(tables[p], metric.Brief)) {
 			if !slices.Contains(out, m) {
 				out = append(out, m)
 			}
 		}
 	}
-	return out
-}
-
-// InModel says whether the algorithm claims to survive what the cell does to it.
-func InModel(c *results.Cell) bool {
-	return !slices.ContainsFunc(c.Trials, func(t *results.Trial) bool { return !t.InModel })
+	return Unmixed(designs, out)
 }
 
 // Statuses tells how the trials of a cell ended, as "ok 5, timeout 2".
@@ -97,7 +98,7 @@ func Statuses(c *results.Cell) string {
 		}
 	}
 	text := strings.Join(parts, ", ")
-	if !InModel(c) {
+	if !c.InModel() {
 		text += " (in_model=false)"
 	}
 	return text

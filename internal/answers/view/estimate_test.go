@@ -68,7 +68,7 @@ func TestLegend(t *testing.T) {
 		figure.Doubt = doubt
 		l.Estimate(metric.Downtime, figure, 30)
 	}
-	want := []string{ownNote, "?: smaller than what the clocks of the hosts can be wrong by (0.041 ms)"}
+	want := []string{ownNote, "?: smaller than the clock error of the hosts (0.041 ms)"}
 	if got := l.Notes(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -84,22 +84,25 @@ func Interval(lo, hi float64) string {
 
 // A Legend writes figures, and explains what they turned out to need.
 type Legend struct {
-	own   bool
-	never bool
-	doubt float64
+	own    bool
+	never  bool
+	pooled bool
+	doubt  float64
 }
 
-// Estimate is the median of a metric with its interval, for a row that says of so many trials
+// Estimate is the figure of a metric with its interval, for a row that says of so many trials
 // that they count. An end that the sample does not have, because trials timed out, stays open.
 func (l *Legend) Estimate(m *metric.Metric, s stats.Summary, trials int) string {
 	if s.N+s.Censored == 0 {
 		return "n/a"
 	}
-	text := OrBeyond(s.Median) + l.Mark(s.Doubtful())
-	if math.IsNaN(s.Median) && m.AtLeast {
+	text := OrBeyond(s.Center()) + l.Mark(s.Doubtful())
+	if math.IsNaN(s.Center()) && m.AtLeast {
 		text = m.Cut()
 	}
-	text += " " + Interval(s.CILow, s.CIHigh)
+	if text += " " + Interval(s.CILow, s.CIHigh); m.Kind.Pooled() {
+		text += l.seen(m, s)
+	}
 	switch own := OwnN(s, trials); {
 	case own == "":
 	case m.Open != "" && s.Censored > 0:
@@ -110,6 +113,31 @@ func (l *Legend) Estimate(m *metric.Metric, s stats.Summary, trials int) string 
 		text += " n=" + own
 	}
 	return text
+}
+
+// seen says in how many of the trials the metric is not what it is where nothing happened, unless it
+// is in all.
+func (l *Legend) seen(m *metric.Metric, s stats.Summary) string {
+	l.pooled = true
+	if s.Seen == s.N {
+		return ""
+	}
+	below := ""
+	if m.Calm() != 0 {
+		below = " below " + console.Number(m.Calm())
+	}
+	lo, hi := s.SeenInterval()
+	share := float64(s.Seen) / float64(s.N)
+	return fmt.Sprintf("%s in %s [%s, %s]", below, WholePercent(share), WholePercent(lo), WholePercent(hi))
+}
+
+// WholePercent is a share as a percentage without decimals, but for what would be 0 % or 100 % and is not.
+func WholePercent(share float64) string {
+	percent := 100 * share
+	if whole := math.Round(percent); whole > 0 && whole < 100 || share == 0 || share == 1 {
+		return console.Number(whole) + " %"
+	}
+	return console.Number(percent) + " %"
 }
 
 // Mark is what stands behind a figure that is doubtful by so much, see stats.Summary.
@@ -148,6 +176,9 @@ func (l *Legend) Notes() (list []string) {
 	if l.never {
 		list = append(list, neverNote)
 	}
+	if l.pooled {
+		list = append(list, pooledNote)
+	}
 	if l.doubt > 0 {
 		list = append(list, DoubtNote(l.doubt))
 	}
@@ -156,7 +187,7 @@ func (l *Legend) Notes() (list []string) {
 
 // DoubtNote explains the mark of a figure that can be wrong by so many milliseconds.
 func DoubtNote(ms float64) string {
-	return fmt.Sprintf(Mark+": smaller than what the clocks of the hosts can be wrong by (%s ms)",
+	return fmt.Sprintf(Mark+": smaller than the clock error of the hosts (%s ms)",
 		console.Number(ms))
 }
 
@@ -177,6 +208,10 @@ func OwnN(s stats.Summary, trials int) string {
 const neverNote = "never recovered: the outage had not ended when the trial did; such trials count as " +
 	"larger than all others; " + BeyondLimit + ": the median lies among them"
 
+// pooledNote explains what stands for shares, rates, and what need not happen.
+const pooledNote = "shares, rates and what need not happen are means over all trials together; " +
+	"in A % [B %, C %]: the share of trials in which it happened at all, and its interval"
+
 // ownNote explains what OwnN writes beside a figure.
 const ownNote = "n=A beside a figure: it has a value in A trials, not in all n of the row; n=A+B: B more " +
 	"timed out, or were beyond the load, and count as larger than all of them; " + BeyondLimit +
@@ -190,22 +225,40 @@ func IntervalText(t *stats.Tail) string {
 	return "95 % interval " + Interval(t.Low, t.High)
 }
 
-// tailText is a quantile over operations with its mark and its interval.
+// tailText is a quantile over operations with its mark and its interval, or why there is none.
 func tailText(t *stats.Tail, mark string) string {
-	value := console.Number(t.Value) + mark
-	if math.IsNaN(t.Value) {
-		value = "pending" // the operation that the quantile falls on
+	value, interval := tailParts(t, mark)
+	if interval != "" {
+		return value + " " + interval
 	}
 	switch {
 	case t.N == 0:
-		return "none"
+		return value
 	case t.Groups < stats.MinimumGroups:
 		return fmt.Sprintf("%s [refused: needs %d trials]", value, max(t.GroupsNeeded(), stats.MinimumGroups))
-	case t.Refused():
-		return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
-			console.Number(math.Floor(t.Independent)), t.Needed)
+	case t.Lopsided():
+		return fmt.Sprintf("%s [refused: few trials have most of them]", value)
 	}
-	return value + " " + Interval(t.Low, t.High)
+	return fmt.Sprintf("%s [refused: worth %s, needs n >= %d]", value,
+		console.Number(math.Floor(t.Independent)), t.Needed)
+}
+
+// TailParts are a quantile over operations and its interval, each for itself; "" if that is refused.
+func (l *Legend) TailParts(t *stats.Tail) (value, interval string) {
+	return tailParts(t, l.Mark(t.Doubtful()))
+}
+
+func tailParts(t *stats.Tail, mark string) (value, interval string) {
+	switch value = console.Number(t.Value) + mark; {
+	case t.N == 0:
+		return "none", ""
+	case math.IsNaN(t.Value):
+		value = "pending" // the operation that the quantile falls on
+	}
+	if t.Groups < stats.MinimumGroups || t.Refused() {
+		return value, ""
+	}
+	return value, Interval(t.Low, t.High)
 }
 
 // TailN is how many operations there are: those that ended, and behind a + those pending.
@@ -216,17 +269,27 @@ func TailN(t *stats.Tail) string {
 	return strconv.Itoa(t.N)
 }
 
+// TailMeans says what quantiles over operations are, Pending what stands for one that is not known.
+const (
+	TailMeans = "quantiles of all operations of the trials together [95 % interval]; design effect: how " +
+		"many times as many operations are needed as if they were independent"
+	Pending = "pending: the quantile falls among those that had not ended with their trial"
+)
+
 // TailNote says what stands in a table of quantiles over operations.
-const TailNote = "quantiles of all operations of the trials together [95 % interval]; design effect: how " +
-	"many times as many operations it takes as if they were independent; refused: the operations are worth " +
-	"too few independent ones for an interval; pending: it is among those that had not ended with their trial"
+const TailNote = TailMeans + "; refused: the operations amount to too few independent ones for an " +
+	"interval; " + Pending
 
 // Refusal says why the operations are too few for a quantile, and how many it takes.
 func Refusal(t *stats.Tail) string {
 	if t.Groups < stats.MinimumGroups {
-		return fmt.Sprintf("trials: %d, and it takes %d", t.Groups,
+		return fmt.Sprintf("%d trials, of %d needed", t.Groups,
 			max(t.GroupsNeeded(), stats.MinimumGroups))
 	}
-	return fmt.Sprintf("worth %s independent operations, and it takes %d: about %d trials like these",
+	if t.Lopsided() {
+		return fmt.Sprintf("few of the %d trials have most of the operations: they amount to %s trials "+
+			"of equal size", t.Groups, console.Number(math.Floor(t.Alike)))
+	}
+	return fmt.Sprintf("equivalent to %s independent operations, of %d needed: about %d trials like these",
 		console.Number(math.Floor(t.Independent)), t.Needed, t.GroupsNeeded())
 }

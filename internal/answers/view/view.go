@@ -122,7 +122,7 @@ func ReadWhere(texts []string) (out metric.Where, err error) {
 	for _, text := range texts {
 		f, ok := metric.ReadField(text)
 		if !ok {
-			return nil, answer.Mistaken("--where %q, want COLUMN=VALUE, as nodes=5", text)
+			return nil, answer.Mistaken("--where %q, expected COLUMN=VALUE, as nodes=5", text)
 		}
 		out = append(out, f)
 	}

@@ -14,7 +14,7 @@ import (
 // An Alarm rings at an instant of Monotonic: never before, and on an idle
 // machine some tens of microseconds after. Go's own timers are up to a
 // millisecond late on Linux, because the runtime waits in whole milliseconds; a
-// timerfd is a file, and the runtime is told of files at once.
+// timerfd is a file, and the runtime learns of files at once.
 //
 // Its system calls never block, so nobody has to watch them: unlike those of
 // package os they do not wake the thread of Go's runtime that does, which costs more

@@ -35,8 +35,8 @@ const (
 const resolution = 200 * time.Nanosecond
 
 // ErrSet says that the samples contradict each other.
-var ErrSet = errors.New("its answers contradict each other: one of the two clocks was set, or adjusted " +
-	"by more than 500 ppm, or a machine stood still")
+var ErrSet = errors.New("its answers contradict each other: one of the two clocks was changed, or adjusted " +
+	"by more than 500 ppm, or a machine stalled")
 
 // drift is how far two clocks may part within such a span of time, at that rate.
 func drift(d time.Duration, rate float64) time.Duration {

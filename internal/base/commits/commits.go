@@ -71,7 +71,7 @@ func (r *Repo) Find(ctx context.Context, name string) (*Commit, error) {
 		return nil, context.Cause(ctx)
 	case err != nil:
 		return nil, mistaken("%.80q is no commit of this repository, %s", name, cmp.Or(r.Shallow(ctx),
-			r.remote(ctx, name), "want a branch, a tag, a hash, or one like HEAD~3"))
+			r.remote(ctx, name), "expected a branch, a tag, a hash, or one like HEAD~3"))
 	}
 	out, err := r.git(ctx, "show", "--no-patch", "--format=%aN <%aE>%n%aI%n%s", hash)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *Repo) Shallow(ctx context.Context) string {
 	if is, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); is != "true" {
 		return ""
 	}
-	return "which is a shallow clone: git fetch --unshallow --tags gets the rest, and so do fetch-depth: 0 " +
+	return "which is a shallow clone: git fetch --unshallow --tags gets the rest, as do fetch-depth: 0 " +
 		"of GitHub's actions/checkout and GIT_DEPTH: \"0\" of GitLab"
 }
 
@@ -100,7 +100,7 @@ func (r *Repo) remote(ctx context.Context, name string) string {
 	return fmt.Sprintf("git fetch %s %s:refs/remotes/%s gets it if %[1]s has it", from, branch, name)
 }
 
-// Fork is the commit at which two part: the last that both have.
+// Fork is the merge base of two commits: the last that both have.
 func (r *Repo) Fork(ctx context.Context, a, b *Commit) (*Commit, error) {
 	hash, err := r.git(ctx, "merge-base", a.Hash, b.Hash)
 	switch {
@@ -123,7 +123,7 @@ func (r *Repo) Line(ctx context.Context, c *Commit) ([]*Commit, error) { return 
 func (r *Repo) Range(ctx context.Context, name string) ([]*Commit, error) {
 	from, to, is := strings.Cut(name, "..")
 	if !is || strings.HasPrefix(to, ".") {
-		return nil, fmt.Errorf("%q is no range, want one as v1.0..HEAD", name)
+		return nil, fmt.Errorf("%q is no range, expected one as v1.0..HEAD", name)
 	}
 	var hashes [2]string
 	for i, end := range []string{from, cmp.Or(to, "HEAD")} {
@@ -135,7 +135,7 @@ func (r *Repo) Range(ctx context.Context, name string) ([]*Commit, error) {
 	}
 	list, err := r.log(ctx, hashes[0]+".."+hashes[1])
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("no commit is in %s: want the older one first", name)
+		err = fmt.Errorf("no commit is in %s: expected the older one first", name)
 	}
 	return list, err
 }
@@ -174,7 +174,7 @@ func (Mistake) Exit() int { return 2 }
 
 func mistaken(format string, args ...any) error { return Mistake(fmt.Sprintf(format, args...)) }
 
-// quiet has git do what it is told and nothing else, whatever the user's settings are.
+// quiet has git do what was asked and nothing else, whatever the user's settings are.
 var quiet = []string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull,
 	"-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false",
 	"-c", "log.showSignature=false"}

@@ -227,7 +227,7 @@ func TestFirst(t *testing.T) {
 func TestFirst_Direction(t *testing.T) {
 	for _, test := range []struct{ name, good, bad, culprits, broken, says string }{
 		{"backwards", "d", "a", "c", "", "name the older one first"},
-		{"on the other side", "b", "x2", "b", "", "is not as"},
+		{"on the other side", "b", "x2", "b", "", "differs from"},
 		{"nobody knows", "b", "x2", "x1", "a", ": broken"},
 		{"strangers", "other", "a", "a", "", "no commit in common"},
 	} {

@@ -92,7 +92,7 @@ func (r *Repo) Bases(ctx context.Context, good, bad *Commit) ([]string, error) {
 	return strings.Fields(out), nil
 }
 
-// common tests where Good and Bad part, if Bad does not descend from Good: what changed on Good's
+// common tests the merge bases of Good and Bad, if Bad does not descend from Good: what changed on Good's
 // side cannot be found among Bad's commits.
 func (r *Repo) common(ctx context.Context, s *Search, test func(string, int) (bool, error)) error {
 	bases, err := r.Bases(ctx, s.Good, s.Bad)
@@ -102,10 +102,11 @@ func (r *Repo) common(ctx context.Context, s *Search, test func(string, int) (bo
 	for _, base := range bases {
 		changed, err := test(base, 1)
 		if err != nil {
-			return fmt.Errorf("%.12s, at which %s and %s part: %w", base, s.Good.Short(), s.Bad.Short(), err)
+			return fmt.Errorf("%.12s, the merge base of %s and %s: "+
+				"%w", base, s.Good.Short(), s.Bad.Short(), err)
 		}
 		if changed {
-			return mistaken("%.12s, at which %s and %s part, is not as %[2]s is: the change is between "+
+			return mistaken("%.12s, the merge base of %s and %s, differs from %[2]s: the change is between "+
 				"these two; search from %.12[1]s to %[2]s", base, s.Good.Short(), s.Bad.Short())
 		}
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"regexp"
 	"strconv"
@@ -9,8 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Columns is how wide a terminal is at least.
+// Columns is how wide a terminal is at least, and how wide text is for what is none.
 const Columns = 80
+
+// mostColumns is the widest that text is: eyes lose longer lines on the way back.
+const mostColumns = 200
+
+// Within is how wide text is on a terminal of so many columns.
+func Within(columns int) int { return min(max(columns, Columns), mostColumns) }
 
 // Width is how many columns text takes.
 func Width(text string) int { return utf8.RuneCountInString(text) }
@@ -27,8 +34,9 @@ func Short(text string) string {
 // A Folding breaks the lines that are written to it where a terminal ends. It is for text that
 // people read, into a file, too: what programs read is never written to one.
 type Folding struct {
-	W    io.Writer
-	part []byte // of a line that has not ended
+	W       io.Writer
+	Columns int    // 0: the fewest
+	part    []byte // of a line that has not ended
 }
 
 func (f *Folding) Write(text []byte) (int, error) {
@@ -38,7 +46,7 @@ func (f *Folding) Write(text []byte) (int, error) {
 		if !ended {
 			return len(text), nil
 		}
-		if _, err := io.WriteString(f.W, Fold(string(line))+"\n"); err != nil {
+		if _, err := io.WriteString(f.W, fold(string(line), cmp.Or(f.Columns, Columns))+"\n"); err != nil {
 			return 0, err
 		}
 		f.part = rest
@@ -67,12 +75,14 @@ var (
 
 // Fold breaks a line where a terminal ends, at spaces. What goes on stands two columns further in,
 // or under the text behind a mark.
-func Fold(line string) string {
-	if Width(line) <= Columns {
+func Fold(line string) string { return fold(line, Columns) }
+
+func fold(line string, columns int) string {
+	if Width(line) <= columns {
 		return line
 	}
 	mark := marks.FindString(line)
-	if Width(mark) > Columns/2 {
+	if Width(mark) > columns/2 {
 		mark = ""
 	}
 	indent := Width(mark)
@@ -82,7 +92,7 @@ func Fold(line string) string {
 	var lines []string
 	last := mark
 	for _, word := range units.FindAllString(line[len(mark):], -1) {
-		if Width(last)+Width(word) > Columns && Width(last) > indent+fewest {
+		if Width(last)+Width(word) > columns && Width(last) > indent+fewest {
 			lines, last = append(lines, last), strings.Repeat(" ", indent)
 			word = strings.TrimLeft(word, " ")
 		}
@@ -91,13 +101,17 @@ func Fold(line string) string {
 	return strings.Join(append(lines, last), "\n")
 }
 
-// Wrap breaks text into lines of at most so many columns, each indented.
-func Wrap(text string, indent int) string {
+// Wrap breaks text into lines that fit a terminal, each indented.
+func Wrap(text string, indent int) string { return WrapTo(text, indent, 0) }
+
+// WrapTo breaks text into lines of so many columns at most, or of the fewest of a terminal.
+func WrapTo(text string, indent, columns int) string {
+	columns = cmp.Or(columns, Columns)
 	margin := strings.Repeat(" ", indent)
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && indent+Width(line)+1+Width(word) > Columns {
+		if line != "" && indent+Width(line)+1+Width(word) > columns {
 			lines, line = append(lines, margin+line), ""
 		}
 		if line != "" {

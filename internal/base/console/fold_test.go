@@ -68,7 +68,7 @@ func TestTable_Common(t *testing.T) {
 	for _, name := range []string{"bully", "raft"} {
 		tab.Add(name, strings.Repeat(name, 4), "10", "ok 10")
 	}
-	if tab.Write(&text); strings.Contains(text.String(), "each row") {
+	if tab.Write(&text); strings.Contains(text.String(), "all: ") {
 		t.Errorf("a narrow table is shortened:\n%s", &text)
 	}
 	for i := range tab.Rows {
@@ -76,7 +76,7 @@ func TestTable_Common(t *testing.T) {
 	}
 	text.Reset()
 	tab.Write(&text)
-	if !strings.Contains(text.String(), "each row: n 10, trials ok 10\n") {
+	if !strings.Contains(text.String(), "all: n 10, trials ok 10\n") {
 		t.Errorf("no common part in:\n%s", &text)
 	}
 	if strings.Count(text.String(), "\n") != 4 {
@@ -91,6 +91,47 @@ func narrow(t testing.TB, text string) {
 		line = strings.TrimSuffix(line, "\n")
 		if Fold(line) != line {
 			t.Errorf("%d columns: %s", Width(line), line)
+		}
+	}
+}
+
+// TestTable_Widths: a table that is too wide loses first the columns that do not vary, also those that tell rows
+// apart, and is parted only if that is not enough. Where there is room it stays whole.
+func TestTable_Widths(t *testing.T) {
+	table := func(most int) string {
+		tab := &Table{Most: most}
+		for _, head := range []string{"algorithm", "latency", "nodes", "figure", "loss", "trials"} {
+			tab.Column(head, false)
+		}
+		tab.Keyed(3)
+		tab.Add("bully", "constant 5 ms", "3", "38 [37, 39]", "0", "ok 10")
+		tab.Add("raft", "constant 5 ms", "5", "138 [137, 139]", "0", "ok 9, invalid 1")
+		var text strings.Builder
+		tab.Write(&text)
+		return text.String()
+	}
+	for most, want := range map[int]string{
+		80: `algorithm  latency        nodes  figure          loss  trials
+bully      constant 5 ms  3      38 [37, 39]     0     ok 10
+raft       constant 5 ms  5      138 [137, 139]  0     ok 9, invalid 1
+`,
+		60: `all: latency constant 5 ms, loss 0
+algorithm  nodes  figure          trials
+bully      3      38 [37, 39]     ok 10
+raft       5      138 [137, 139]  ok 9, invalid 1
+`,
+		40: `all: latency constant 5 ms, loss 0
+algorithm  nodes  figure
+bully      3      38 [37, 39]
+raft       5      138 [137, 139]
+
+algorithm  nodes  trials
+bully      3      ok 10
+raft       5      ok 9, invalid 1
+`,
+	} {
+		if got := table(most); got != want {
+			t.Errorf("%d columns:\n%swant\n%s", most, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -27,4 +28,19 @@ func Number(v float64) string {
 		return "0"
 	}
 	return text
+}
+
+// Bytes is a size in words, with two digits.
+func Bytes(n float64) string {
+	unit := "bytes"
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if n < 999.5 {
+			break
+		}
+		n, unit = n/1000, next
+	}
+	if n >= 10 || unit == "bytes" {
+		return fmt.Sprintf("%.0f %s", n, unit)
+	}
+	return fmt.Sprintf("%.1f %s", n, unit)
 }

@@ -2,6 +2,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -15,6 +16,7 @@ type Table struct {
 	Right []bool // columns of numbers
 	Rows  [][]string
 	keys  int // columns that tell the rows apart; 0: one
+	Most  int // columns of text that it may take; 0: the fewest of a terminal
 }
 
 // Column adds a column; numbers stand at its right edge.
@@ -39,33 +41,38 @@ func (t *Table) DropEmpty() {
 	}
 }
 
-// Write prints the table. If it is wider than a terminal, what all rows have in common is said
-// below. The columns that still have no room stand below, too, beside those that tell the rows
-// apart, or beside numbers if those take too much room.
+// Write prints the table. If it is wider than a terminal, what all rows have in common stands above it,
+// once. The columns that still have no room stand below, beside those that tell the rows apart, or beside
+// numbers if those take too much room.
 func (t *Table) Write(w io.Writer) {
 	total := -2
 	_, widths := t.measure()
 	for _, wide := range widths {
 		total += wide + 2
 	}
-	if total <= Columns {
+	if total <= t.room() {
 		t.parts(w)
 		return
 	}
 	short, common := t.apart()
-	short.parts(w)
 	if common != nil {
-		fmt.Fprintf(w, "each row: %s\n", strings.Join(common, ", "))
+		fmt.Fprintln(w, fold("all: "+strings.Join(common, ", "), t.room()))
 	}
+	short.parts(w)
 }
 
-// apart is the table without the columns, but for those of keys, in which all rows say the same.
+func (t *Table) room() int { return cmp.Or(t.Most, Columns) }
+
+// apart is the table without the columns in which all rows say the same; the first one stays.
 func (t *Table) apart() (short *Table, common []string) {
-	short = &Table{keys: t.keys, Rows: make([][]string, len(t.Rows))}
+	short = &Table{keys: t.keys, Most: t.Most, Rows: make([][]string, len(t.Rows))}
 	for i, name := range t.Head {
 		other := func(row []string) bool { return i >= len(row) || row[i] == "" || row[i] != t.Rows[0][i] }
-		if i >= max(t.keys, 1) && len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, other) {
+		if i > 0 && len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, other) {
 			common = append(common, name+" "+t.Rows[0][i])
+			if i < t.keys {
+				short.keys--
+			}
 			continue
 		}
 		short.Column(name, t.Right[i])
@@ -82,12 +89,12 @@ func (t *Table) apart() (short *Table, common []string) {
 func (t *Table) parts(w io.Writer) {
 	all, widths := t.measure()
 	part := make([]int, min(max(t.keys, 1), len(t.Head)))
-	room := Columns
+	room := t.room()
 	for i := range part {
 		part[i], room = i, room-widths[i]-2
 	}
 	next := len(part)
-	if rest := widths[next:]; room < Columns/2 && len(rest) > 0 && slices.Max(rest) > room {
+	if rest := widths[next:]; room < t.room()/2 && len(rest) > 0 && slices.Max(rest) > room {
 		t.numbered().parts(w)
 		return
 	}
@@ -141,7 +148,8 @@ func blank(row []string, part []int) bool {
 
 // numbered is the table with a number for each row, which alone tells them apart.
 func (t *Table) numbered() *Table {
-	n := &Table{Head: append([]string{"#"}, t.Head...), Right: append([]bool{true}, t.Right...), keys: 1}
+	n := &Table{Head: append([]string{"#"}, t.Head...), Right: append([]bool{true}, t.Right...), keys: 1,
+		Most: t.Most}
 	for i, row := range t.Rows {
 		n.Add(append([]string{strconv.Itoa(i + 1)}, row...)...)
 	}

@@ -17,7 +17,7 @@ import (
 const MiB = 1 << 20
 
 // ErrIrregular is the error of what is no regular file. A message says what it is.
-var ErrIrregular = errors.New("want a regular file")
+var ErrIrregular = errors.New("expected a regular file")
 
 // Open opens the regular file at path, or the one that a link there leads to, for
 // reading. The error is an *fs.PathError.
@@ -73,8 +73,8 @@ func Read(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// Lines passes r on, and fails at a line of more than most bytes, so that whoever reads
-// line by line never holds much more than that.
+// Lines passes r on, and fails at a line of more than most bytes, so that a caller that
+// reads line by line never holds much more than that.
 func Lines(r io.Reader, most int) io.Reader { return &lines{r: r, most: most} }
 
 type lines struct {

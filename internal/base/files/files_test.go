@@ -30,7 +30,7 @@ func TestRead(t *testing.T) {
 	_, err := Read(path, 4)
 	wantError(t, err, path, "larger than")
 	_, err = Read(dir, 100)
-	wantError(t, err, dir, "a folder, want a regular file")
+	wantError(t, err, dir, "a folder, expected a regular file")
 	if !errors.Is(err, ErrIrregular) {
 		t.Errorf("%v is not ErrIrregular", err)
 	}

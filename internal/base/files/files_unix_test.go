@@ -16,7 +16,7 @@ func TestRead_Endless(t *testing.T) {
 		t.Skip(err)
 	}
 	_, err := Read(pipe, 100)
-	wantError(t, err, pipe, "a pipe, want a regular file")
+	wantError(t, err, pipe, "a pipe, expected a regular file")
 	_, err = Read("/dev/zero", 100)
-	wantError(t, err, "/dev/zero", "a device, want a regular file")
+	wantError(t, err, "/dev/zero", "a device, expected a regular file")
 }

@@ -62,8 +62,8 @@ type spawnResult struct {
 	err     error
 }
 
-// NewSpawner returns a spawner. Close it. No child inherits the files that whoever
-// started this process happened to leave open.
+// NewSpawner returns a spawner. Close it. No child inherits files that the parent of
+// this process happened to leave open.
 func NewSpawner() *Spawner {
 	closeStrangeFilesOnExec()
 	s := &Spawner{

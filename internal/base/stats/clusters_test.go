@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
 // alone are values that are each a group of its own.
@@ -54,13 +52,32 @@ func TestGroupedQuantile_Exact(t *testing.T) {
 	if got.N != 32 || got.Groups != 8 || got.Value != 4.5 || !near(got.Effect, 31./7) {
 		t.Errorf("%+v, want 32 in 8, 4.5, effect 4.43", got)
 	}
-	// Student's t for 31 and 7 degrees of freedom at 97.5 % is 2.0395 and 2.3646, by tables.
-	if want := 32 / (31. / 7) * math.Pow(2.0395/2.3646, 2); !within(got.Independent, want, 1e-3) {
-		t.Errorf("worth %v, want %v", got.Independent, want)
+	// Chi-square with 7 degrees of freedom is below 2.167 in 5 %, so that the effect may be 14.3, and 32 be
+	// worth 2.2. But eight groups are worth eight at least: enough for an interval, not for p90.
+	if got.Independent != 8 || got.Alike != 8 || got.Refused() || got.Needed != 6 || got.GroupsNeeded() != 6 {
+		t.Errorf("%+v: it takes %d, want 6", got, got.GroupsNeeded())
 	}
-	// That is 5.4, fewer than six: there is no interval, and it takes nine such groups.
-	if !got.Refused() || got.Needed != 6 || got.GroupsNeeded() != 9 || !math.IsNaN(got.Low) {
-		t.Errorf("%+v: it takes %d, want 9", got, got.GroupsNeeded())
+	// The order statistics of eight single values are the same.
+	if lo, hi := QuantileInterval(upTo(8), .5, .95); got.Low != lo || got.High != hi {
+		t.Errorf("%+v, want [%v, %v]", got, lo, hi)
+	}
+	if got := GroupedQuantile(same4, .9, .95); !got.Refused() || got.GroupsNeeded() != 36 || !math.IsNaN(got.Low) {
+		t.Errorf("%+v: it takes %d, want 36", got, got.GroupsNeeded())
+	}
+	// Members that differ within groups as they do between them: as many are worth about half, for sure.
+	mixed := make([][]float64, 12)
+	for i := range 240 {
+		mixed[i%12] = append(mixed[i%12], float64((i*97)%240))
+	}
+	if got := GroupedQuantile(mixed, .9, .95); got.Refused() || !(got.Low > 190 && got.Low < 216 && got.High > 216 &&
+		got.High < 239) {
+		t.Errorf("%+v", got)
+	}
+	// One of a hundred groups has as many members as all others: nothing is known but of it.
+	heavy := slices.Repeat([][]float64{{1}}, 100)
+	heavy = append(heavy, slices.Repeat([]float64{2}, 100))
+	if got := GroupedQuantile(heavy, .5, .95); !got.Refused() || !got.Lopsided() || !(got.Alike < 2) {
+		t.Errorf("%+v", got)
 	}
 	// Four groups that are alike do not vary at all, and are too few all the same.
 	alike := slices.Repeat([][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 9}}, 4)
@@ -69,8 +86,8 @@ func TestGroupedQuantile_Exact(t *testing.T) {
 	}
 	// Six such are worth no more than their 54 members.
 	alike = append(alike, alike[0], alike[0])
-	if got := GroupedQuantile(alike, .5, .95); got.Independent != 54 || got.Low != 4 || got.High != 6 {
-		t.Errorf("%+v, want the order statistics 20 and 35 of 54", got)
+	if got := GroupedQuantile(alike, .5, .95); got.Independent != 54 || !(got.Low < 5) || !(got.High >= 5) {
+		t.Errorf("%+v, want an interval about 5", got)
 	}
 	// What is pending is longer than all: the median is known, p95 is not.
 	pending := alone(append(upTo(60), slices.Repeat([]float64{math.Inf(1)}, 20)...))
@@ -97,13 +114,17 @@ func TestTail_GroupsNeeded(t *testing.T) {
 		refused                           bool
 	}{{0, 6, 6, 0, true}, {12, 6, 6, 6, false}, {12, 6, 36, 18, true}, {36, 6, 36, 6, false},
 		{36, 5, 36, 6, true}, {7, 10, 36, 52, true}, {1, 10, math.MaxInt, math.MaxInt32, true}} {
-		tail := Tail{Independent: float64(test.independent), Groups: test.groups, Needed: test.needed}
+		tail := Tail{Independent: float64(test.independent), Groups: test.groups, Needed: test.needed,
+			Alike: float64(test.groups)}
 		if got := tail.GroupsNeeded(); got != test.want || tail.Refused() != test.refused {
 			t.Errorf("%+v: it takes %d, refused: %v", test, got, tail.Refused())
 		}
 	}
-	if got := (&Tail{Independent: 0.5, Groups: 6, Needed: 6}).GroupsNeeded(); got != 72 {
+	if got := (&Tail{Independent: 0.5, Groups: 6, Alike: 6, Needed: 6}).GroupsNeeded(); got != 72 {
 		t.Errorf("groups that are worth half an operation: it takes %d, want 72", got)
+	}
+	if got := (&Tail{Independent: 30, Groups: 12, Alike: 3, Needed: 6}).GroupsNeeded(); got != 24 {
+		t.Errorf("groups of which a quarter counts: it takes %d, want 24", got)
 	}
 }
 
@@ -124,25 +145,6 @@ func TestDesignEffect(t *testing.T) {
 	} {
 		if got := designEffect(all, sizes, value); !near(got, want) {
 			t.Errorf("up to %v: %v, want %v", value, got, want)
-		}
-	}
-}
-
-// TestWorth: of as many independent observations as there are whole ones, it is rank or up to one
-// more, also where the tail is reached exactly.
-func TestWorth(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		n       int
-		p, tail float64
-	}{{6, .5, 1. / 64}, {10, .5, 1. / 1024}, {10, .5, 11. / 1024}, {40, .5, .025}, {100, .9, .025}, {100, .1, .025}} {
-		want := float64(rank(test.n, test.p, test.tail))
-		got := worth(float64(test.n), test.p, test.tail)
-		if !(got >= want && got < want+1) {
-			t.Errorf("%+v: %v, want %v and less than one more", test, got, want)
-		}
-		if tail := betaInc(1-test.p, float64(test.n)-got+1, got); !near(tail, test.tail*(1+rounding)) {
-			t.Errorf("%+v: it is missed with %v", test, tail)
 		}
 	}
 }
@@ -185,10 +187,18 @@ func TestGroupedQuantile_Plain(t *testing.T) {
 			}
 			return between / (share * (1 - share) / (n - 1))
 		}
-		tail := (1 - confidence) / 2
 		worse := max(effect(Quantile(all, p)), effect(Quantile(all, .5)))
-		independent := min(n, n/worse*math.Pow(studentQuantile(tail, n-1)/studentQuantile(tail, m-1), 2))
-		if !near(got.Effect, worse) || !near(got.Independent, independent) || got.N != len(all) ||
+		squares, cubes := 0.0, 0.0
+		for _, g := range groups {
+			squares += math.Pow(float64(len(g)), 2)
+			cubes += math.Pow(float64(len(g)), 3)
+		}
+		alike := math.Pow(squares, 3) / math.Pow(cubes, 2)
+		independent := n
+		if m < n {
+			independent = min(n, max(n/(worse*(m-1)/(2*gammaQuantile(.05, (m-1)/2)))*alike/m, alike))
+		}
+		if !near(got.Effect, worse) || !near(got.Independent, independent) || !near(got.Alike, alike) || got.N != len(all) ||
 			got.Groups != len(groups) || !same(got.Value, known(Quantile(all, p))) {
 			t.Fatalf("%v: %+v, want effect %v, worth %v", groups, got, worse, independent)
 		}
@@ -199,18 +209,50 @@ func TestGroupedQuantile_Plain(t *testing.T) {
 			continue
 		}
 		intervals++
-		// Each end is the innermost order statistic that misses seldom enough, at the size it is worth.
-		misses := func(k int, p float64) float64 {
-			at := float64(k) / n * independent
-			return betaInc(1-p, independent-at+1, at)
+		// Each end is the innermost value that the test rejects, counting half of its own.
+		if m == n {
+			continue
 		}
-		for k := 1; k < len(all); k++ {
-			if misses(k, p) <= tail && misses(k+1, p) > tail && !same(got.Low, known(all[k-1])) {
-				t.Errorf("%v: from %v on, want %v", groups, got.Low, all[k-1])
+		rejects := func(k int) (side int) { // the k-th smallest, as if it was the quantile
+			var beyond []float64
+			taken := map[float64]int{}
+			for _, v := range all[:k] {
+				taken[v]++
 			}
-			if misses(k, 1-p) <= tail && misses(k+1, 1-p) > tail && !same(got.High, known(all[len(all)-k])) {
-				t.Errorf("%v: up to %v, want %v", groups, got.High, all[len(all)-k])
+			last := all[k-1]
+			for _, g := range groups {
+				excess := -p * float64(len(g))
+				for _, v := range g {
+					switch {
+					case taken[v] > 1 || taken[v] == 1 && v != last:
+						excess++
+						taken[v]--
+					case taken[v] == 1:
+						excess += 0.5
+						taken[v]--
+					}
+				}
+				beyond = append(beyond, excess)
 			}
+			mean, variance, third := thirdMoments(beyond)
+			lo, hi := skewedInterval(mean, math.Sqrt(variance/(m-1)), meanSkewness(variance, third, m), m-1, confidence)
+			switch {
+			case hi < 0:
+				return -1
+			case lo > 0:
+				return 1
+			}
+			return 0
+		}
+		low, high := nan, nan
+		for k := 1; k <= len(all) && rejects(k) < 0; k++ {
+			low = known(all[k-1])
+		}
+		for k := len(all); k >= 1 && rejects(k) > 0; k-- {
+			high = known(all[k-1])
+		}
+		if !same(got.Low, low) || !same(got.High, high) {
+			t.Errorf("%v, p%v: [%v, %v], want [%v, %v]", groups, 100*p, got.Low, got.High, low, high)
 		}
 	}
 	if intervals < 10 {
@@ -239,139 +281,6 @@ func correlated(random *rand.Rand, groups, size int, rho float64) [][]float64 {
 		}
 	}
 	return out
-}
-
-// TestGroupedQuantile_Covers: where operations of a trial belong together, the interval
-// holds its promise, and that of as many independent values does not. docs/methodology.md
-// has the table.
-func TestGroupedQuantile_Covers(t *testing.T) {
-	t.Parallel()
-	type design struct {
-		groups, size int
-		rho, p       float64
-		least, naive float64 // coverage that is demanded, and that of independent values at most
-	}
-	designs, times := []design{{20, 20, .3, .9, .93, .8}, {40, 20, .8, .5, .9, .6}}, 200
-	if slowtest.Night() {
-		designs, times = nil, 2000
-		for _, groups := range []int{12, 20, 40, 80} {
-			for _, rho := range []float64{0, .3, .8} {
-				for _, p := range []float64{.5, .9, .95, .99} {
-					designs = append(designs, design{groups, 20, rho, p, .92, 1})
-				}
-			}
-		}
-	}
-	for _, d := range designs {
-		random := rand.New(rand.NewPCG(1, 2))
-		truth := math.Exp(NormalQuantile(d.p))
-		hit, naive, answered := 0.0, 0.0, 0.0
-		for range times {
-			groups := correlated(random, d.groups, d.size, d.rho)
-			if got := GroupedQuantile(groups, d.p, .95); !got.Refused() {
-				answered++
-				if got.Low <= truth && truth <= got.High {
-					hit++
-				}
-			}
-			all := slices.Concat(groups...)
-			slices.Sort(all)
-			if lo, hi := QuantileInterval(all, d.p, .95); lo <= truth && truth <= hi {
-				naive++
-			}
-		}
-		t.Logf("%d groups of %d, rho %v, p%v: %.3f of %v, independent %.3f", d.groups, d.size, d.rho,
-			100*d.p, hit/answered, answered, naive/float64(times))
-		if answered > float64(times)/2 && hit/answered < d.least || naive/float64(times) > d.naive {
-			t.Errorf("%+v: covers %.3f, as if independent %.3f", d, hit/answered, naive/float64(times))
-		}
-	}
-}
-
-// plainRatio is QuantileRatio with every draw written down, with the same luck.
-func plainRatio(a, b [][]float64, p, confidence float64, paired bool, seed uint64) [3]float64 {
-	clean := func(groups [][]float64) (out [][]float64) {
-		for _, g := range groups {
-			g = slices.DeleteFunc(slices.Clone(g), math.IsNaN)
-			if len(g) > 0 {
-				out = append(out, g)
-			}
-		}
-		return out
-	}
-	a, b = clean(a), clean(b)
-	quantile := func(values []float64) float64 {
-		slices.Sort(values)
-		return Quantile(values, p)
-	}
-	drawn := func(groups [][]float64, stream int) float64 {
-		var values []float64
-		outer := newDraw(seed, uint64(stream))
-		for range groups {
-			g := groups[outer.index(len(groups))]
-			inner := newDraw(outer.Uint64(), uint64(stream))
-			for range g {
-				values = append(values, g[inner.index(len(g))])
-			}
-		}
-		return quantile(values)
-	}
-	all, other := slices.Concat(a...), slices.Concat(b...)
-	replicates := make([]float64, resamples(len(all)+len(other), confidence))
-	for i := range replicates {
-		second := 2*i + 1
-		if paired && len(a) == len(b) {
-			second = 2 * i
-		}
-		replicates[i] = quotient(drawn(a, 2*i), drawn(b, second))
-	}
-	ratio := quotient(quantile(all), quantile(other))
-	lo, hi := nan, nan
-	if min(len(a), len(b)) >= MinimumGroups {
-		lo, hi = biasCorrected(replicates, ratio, confidence)
-	}
-	return [3]float64{known(ratio), known(lo), known(hi)}
-}
-
-// TestQuantileRatio_Plain: the figures are what their definitions give, also of groups of unequal
-// sizes, of missing and of censored members.
-func TestQuantileRatio_Plain(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(5, 5))
-	draw := func(groups, most int) [][]float64 {
-		out := [][]float64{nil, {nan, nan}}
-		for g := range groups {
-			group := []float64{nan}
-			for range 1 + g%most {
-				group = append(group, float64(random.IntN(20)))
-			}
-			out = append(out, group)
-		}
-		return out
-	}
-	for i, test := range []struct {
-		a, b   [][]float64
-		p      float64
-		paired bool
-	}{
-		{draw(6, 3), draw(6, 3), .5, true},
-		{draw(6, 3), draw(6, 4), .5, false},
-		{draw(7, 4), draw(6, 9), .9, true},
-		{draw(9, 2), draw(9, 2), .25, true},
-		{draw(6, 1), draw(6, 1), .5, false},
-		{draw(8, 5), append(draw(7, 5), []float64{inf, inf, inf}), .5, true},
-		{append(draw(7, 5), []float64{inf, inf, inf}), draw(8, 3), .5, false},
-		{draw(7, 2), draw(8, 9), 1, true},
-		{draw(7, 2), draw(8, 9), 0, true},
-		{draw(5, 4), draw(6, 4), .5, true},
-		{draw(6, 4), draw(5, 4), .5, true},
-	} {
-		want := plainRatio(test.a, test.b, test.p, .9, test.paired, uint64(i))
-		ratio, lo, hi := QuantileRatio(test.a, test.b, test.p, .9, test.paired, uint64(i))
-		if !near(ratio, want[0]) || !near(lo, want[1]) || !near(hi, want[2]) {
-			t.Errorf("case %d: %v [%v, %v], want %v", i, ratio, lo, hi, want)
-		}
-	}
 }
 
 // TestQuantileRatio_Nothing: there is no ratio to nothing, nor of what is negative; one of zeros
@@ -441,5 +350,120 @@ func TestQuantileRatio(t *testing.T) {
 	}
 	if hit < times*9/10 {
 		t.Errorf("covers %d of %d", hit, replicates)
+	}
+}
+
+// TestRatioInterval_Heights: between two samples of six the interval is found by hand. The k-th smallest of
+// six lies Φ⁻¹(P(B < k)) above the median: -2.154, -1.229, -0.402 and so on up.
+func TestRatioInterval_Heights(t *testing.T) {
+	t.Parallel()
+	a := []float64{10, 20, 30, 40, 50, 60}
+	l := newLadder(pooled6(a), []int{1, 1, 1, 1, 1, 1}, 0.5)
+	for i, want := range []float64{-2.1539, -1.2299, -0.4023, 0.4023, 1.2299, 2.1539} {
+		if !within(l.heights[i], want, 1e-4) {
+			t.Errorf("value %d lies at %v, want %v", i, l.heights[i], want)
+		}
+	}
+	for height, want := range map[float64]float64{0: 35, 0.4023 + 0.4138: 45, -1.5: 10, 1.5: 60, -2.16: nan, 2.16: nan} {
+		if got := l.at(height); !within(got, want, 0.01) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("at %v: %v, want %v", height, got, want)
+		}
+	}
+	// Of a known value of b, all that is unknown is a: at 1.96 the outermost values.
+	_, lo, hi := RatioInterval(a, slices.Repeat([]float64{60}, 6), 0.95, 0)
+	if !within(lo, 1, 1e-9) || !within(hi, 6, 1e-9) {
+		t.Errorf("[%v, %v], want [60/60, 60/10]", lo, hi)
+	}
+	if _, lo, hi := RatioInterval(a, a, 0.99, 0); !math.IsNaN(lo) || !math.IsNaN(hi) {
+		t.Errorf("[%v, %v]: six values do not go that far", lo, hi)
+	}
+}
+
+func pooled6(values []float64) []member {
+	all, _ := pooled(singles(values))
+	return all
+}
+
+// TestQuantileRatio_Pairs: of pairs that go up and down together the ratio may still move with them.
+func TestQuantileRatio_Pairs(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 5))
+	a := correlated(random, 20, 10, .8)
+	b := make([][]float64, len(a))
+	for i, g := range a {
+		for _, v := range g {
+			b[i] = append(b[i], v*v*v)
+		}
+	}
+	ratio, lo, hi := QuantileRatio(a, b, .5, .95, true, 0)
+	// About the squares of the interval of a's median.
+	if x := GroupedQuantile(a, .5, .95); !(lo < 0.6*ratio && lo > x.Low*x.Low && hi > x.High && hi < x.High*x.High) {
+		t.Errorf("%v [%v, %v] of [%v, %v]", ratio, lo, hi, x.Low, x.High)
+	}
+}
+
+// TestSmoothPairs_Plain: an interval between resamples of six pairs, with each quantile as the mean of all values of
+// the resample that are weighted by the beta distribution (Harrell and Davis). At 95 % it is from the 15th to
+// the 15th last of 999: a normal deviate is beyond 1.96 √(6/5) on one side with 1.59 %.
+func TestSmoothPairs_Plain(t *testing.T) {
+	t.Parallel()
+	x, y := []float64{3, 1, 4, 1.5, 9, 2}, []float64{2, 7, 1, 8, 2, 8}
+	const n, p = 6, 0.4
+	of := func(values []float64) (sum float64) {
+		slices.Sort(values)
+		for i, v := range values {
+			from, to := float64(i)/n, float64(i+1)/n
+			sum += v * (betaInc(to, (n+1)*p, (n+1)*(1-p)) - betaInc(from, (n+1)*p, (n+1)*(1-p)))
+		}
+		return sum
+	}
+	for _, c := range []struct {
+		confidence        float64
+		resamples, beyond int
+	}{{0.95, 999, 15}, {0.8, 249, 20}, {0.999, 9999, 1}} {
+		luck := newDraw(7, 0)
+		var ratios []float64
+		for range c.resamples {
+			var a, b []float64
+			for range n {
+				i := luck.index(n)
+				a, b = append(a, x[i]), append(b, y[i])
+			}
+			ratios = append(ratios, of(b)/of(a))
+		}
+		slices.Sort(ratios)
+		lo, hi := smoothPairs(x, y, p, c.confidence, 7)
+		if low, high := ratios[c.beyond-1], ratios[c.resamples-c.beyond]; !near(lo, low) || !near(hi, high) {
+			t.Errorf("%v: [%v, %v], want [%v, %v]", c.confidence, lo, hi, low, high)
+		}
+	}
+	if lo, hi := smoothPairs(x, y, p, 0.9999, 7); !math.IsNaN(lo) || !math.IsNaN(hi) {
+		t.Errorf("of too few resamples: [%v, %v]", lo, hi)
+	}
+}
+
+// TestQuantileRatio_Smooth: the interval of tight pairs is narrow, and holds the ratio itself, which jumps.
+func TestQuantileRatio_Smooth(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(9, 9))
+	wide, outside := 0.0, 0
+	const times = 40
+	for range times {
+		a, b := make([]float64, 40), make([]float64, 40)
+		for i := range a {
+			luck := math.Exp(0.3 * random.NormFloat64())
+			a[i], b[i] = luck*math.Exp(0.01*random.NormFloat64()), luck*math.Exp(0.01*random.NormFloat64())
+		}
+		ratio, lo, hi := QuantileRatio(alone(a), alone(b), 0.9, 0.95, true, 1)
+		if !(lo <= ratio && ratio <= hi) {
+			t.Fatalf("%v [%v, %v]", ratio, lo, hi)
+		}
+		if from, to := smoothPairs(a, b, 0.9, 0.95, 1); ratio < from || ratio > to {
+			outside++
+		}
+		wide += (hi - lo) / times
+	}
+	if wide > 0.04 || outside == 0 {
+		t.Errorf("%v wide on average; %d ratios beyond what resamples show", wide, outside)
 	}
 }

@@ -9,7 +9,11 @@ import (
 // belong to, taken apart into stretches in which the figure stays where it is, or drifts.
 type Course struct {
 	Shifts []Shift
-	Level  []float64 // what the course says of each value
+	// Level is what the course says of each value; where there are modes, of the commonest.
+	Level []float64
+	// Modes are the levels that the figure switches between, whatever the commit; nil: there is one. A
+	// switch is no shift.
+	Modes []Mode
 	// Outliers are the places of values that lie apart from those on both sides of them.
 	Outliers []int
 	// Noise is the standard deviation of a value around the course. NaN: too few values.
@@ -36,18 +40,17 @@ type Shift struct {
 // Drifts says whether the figure moves from value to value, and not at once.
 func (s *Shift) Drifts() bool { return s.End > s.At }
 
-// ShortestStretch is of how many values a level must have for a shift to it to be told. One or two
+// ShortestStretch is of how many values a level must have for a shift to it to be reported. One or two
 // that lie apart may be outliers.
 const ShortestStretch = 3
 
 // MinimumCourse is how many values it takes to tell anything of them.
 const MinimumCourse = 6
 
-// MostOfCourse is of how many values a course is told at most: the last.
-const MostOfCourse = 2000
-
 // FollowCourse takes values apart at shifts whose P is alpha at most.
 //
+// Modes are found first (findModes), and what follows is of the values without them, unless a course
+// without modes that drifts is more likely.
 // Outliers are left out first: one or two values farther than four deviations from
 // the medians of the five on either side and of those around it. The rest is divided into stretches
 // that are level or drift in a line, by dynamic programming, so that the squared
@@ -62,11 +65,28 @@ func FollowCourse(values []float64, alpha float64) Course {
 	if len(values) < MinimumCourse {
 		return c
 	}
+	modes := findModes(values, alpha)
+	if modes == nil {
+		return c.follow(values, alpha)
+	}
+	plain := c.follow(values, alpha)
+	if plain.drifts() && plain.cost(values, modes.grid, alpha) < modes.cost {
+		return plain // steps of a drift that are alike look like switches between modes
+	}
+	c = c.follow(modes.settled(), alpha)
+	modes.widen(c.Shifts)
+	c.Modes = modes.shares(c.Level[len(values)-1])
+	return c
+}
+
+// follow takes values of one mode apart.
+func (c Course) follow(values []float64, alpha float64) Course {
+	c.Level = slices.Clone(c.Level)
 	noise := differenceNoise(values)
 	if noise == 0 { // most values are the one before
 		noise = 1e-9 * max(math.Abs(Quantile(sorted(values), 0.5)), math.SmallestNonzeroFloat64)
 	}
-	c.Outliers, c.Late = apart(values, 3*noise)
+	c.Outliers, c.Late = apart(values, noise)
 	f := &fitting{alpha: alpha, noise: noise}
 	for i, v := range values {
 		if !slices.Contains(c.Outliers, i) && i < len(values)-c.Late {
@@ -89,6 +109,31 @@ func FollowCourse(values []float64, alpha float64) Course {
 	return c
 }
 
+func (c *Course) drifts() bool {
+	return slices.ContainsFunc(c.Shifts, func(s Shift) bool { return s.Drifts() })
+}
+
+// cost is -2 ln of the likelihood of a course without modes, comparable with the cost of a chain: steps and
+// outliers cost the same, and the length and the slope of a drift what BIC charges for two parameters.
+func (c *Course) cost(values []float64, grid, alpha float64) float64 {
+	n, squares := float64(len(values)), 0.0
+	total := outlierIs * float64(len(c.Outliers)+c.Late)
+	for i, v := range values[:len(values)-c.Late] {
+		if !slices.Contains(c.Outliers, i) {
+			squares += float64((v - c.Level[i]) * (v - c.Level[i]))
+		}
+	}
+	floor := noiseFloor(values, grid)
+	variance := max(squares/n, floor*floor)
+	for _, s := range c.Shifts {
+		total += stepCharge(len(values), alpha)
+		if s.Drifts() {
+			total += 2 * math.Log(n)
+		}
+	}
+	return total + float64(n*math.Log(variance)) + squares/variance
+}
+
 func sorted(values []float64) []float64 {
 	s := slices.Clone(values)
 	slices.Sort(s)
@@ -106,13 +151,24 @@ func differenceNoise(values []float64) float64 {
 	return 1.4826 * Quantile(d, 0.5) / math.Sqrt2
 }
 
-// apart finds the values that lie farther than limit from the medians on both sides and not between
-// them, and how many of the last lie so far from those before them.
-func apart(values []float64, limit float64) (outliers []int, late int) {
+// apart finds the values that lie farther than three deviations of the noise from the medians on both sides
+// and not between them, and how many of the last lie so far from those before them.
+func apart(values []float64, noise float64) (outliers []int, late int) {
 	const side = 5
 	n := len(values)
 	median := func(from, to int) float64 { return Quantile(sorted(values[max(0, from):min(n, to)]), 0.5) }
 	off := func(i int) float64 { return values[i] - median(i-side, i) }
+	// Noise may have risen: then values around are no outliers. By chance, that of so many is seldom half as
+	// much again.
+	const around, louder = 20, 1.5
+	limitAt := func(i int) float64 {
+		here := differenceNoise(values[max(0, i-around):min(n, i+around)])
+		if here < louder*noise {
+			here = noise
+		}
+		return 3 * here
+	}
+	limit := limitAt(n - 1)
 	// Of values that drift, each is far from the five before it, the last no more than three times as far as
 	// the first. The first that is may be within the noise.
 	part := math.Abs(off(n-1)) / 4
@@ -133,7 +189,7 @@ func apart(values []float64, limit float64) (outliers []int, late int) {
 			right = left
 		}
 		beyond := max(min(left, right)-v, v-max(left, right)) // negative: between
-		if around := median(i-side, min(n-late, i+1+side)); min(beyond, math.Abs(v-around)) > limit {
+		if around := median(i-side, min(n-late, i+1+side)); min(beyond, math.Abs(v-around)) > limitAt(i) {
 			outliers = append(outliers, i)
 		}
 	}

@@ -96,9 +96,9 @@ func doubledRanks(xs []float64) []int {
 	return ranks
 }
 
-// Holm adjusts the P values of a family of tests (Holm, 1979): whoever rejects
-// where the adjusted P is alpha at most has rejected anything wrongly with
-// probability alpha at most, however the tests depend on each other. NaN stay
+// Holm adjusts the P values of a family of tests (Holm, 1979): rejecting where the
+// adjusted P is alpha at most makes any false rejection with probability alpha at
+// most, however the tests depend on each other. NaN stay
 // NaN, and do not count as tests.
 func Holm(p []float64) []float64 {
 	adjusted := slices.Clone(p)

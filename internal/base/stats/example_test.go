@@ -20,6 +20,6 @@ func Example() {
 	fmt.Printf("of three metrics: %.2g\n", stats.Holm([]float64{test.P, 0.03, 0.2}))
 	// Output:
 	// P = 2.2e-05, delta = 0.99
-	// 1.29 times as long [1.14, 1.48]
+	// 1.29 times as long [1.14, 1.53]
 	// of three metrics: [6.5e-05 0.06 0.2]
 }

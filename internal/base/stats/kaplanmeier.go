@@ -21,7 +21,7 @@ type Survival struct {
 	last   float64
 	open   bool // the longest spell was cut off: nothing is known beyond last
 
-	clusters *spellGroups // nil: spells are independent of each other
+	clusters *spellGroups // nil: of kaplanMeier itself
 }
 
 // A Step is an instant at which spells ended.
@@ -118,9 +118,8 @@ func (s *Survival) Horizon() float64 {
 // time, BMC Medical Research Methodology 13:152, 2013). It exists where the mean does not.
 // The variance is that of Kaplan and Meier's estimate of the mean, with the correction of
 // Klein and Moeschberger (Survival Analysis, 2003, section 4.5) left out, as R's
-// survfit has it; the interval takes the normal distribution, and so ten spells, from which
-// on it holds the truth in 89 % of samples, from thirty on in 93 %. That of KaplanMeierGrouped is
-// said there. NaN: the estimate does not
+// survfit has it; the interval takes the normal distribution, and so ten spells. That of
+// KaplanMeierGrouped is said there. NaN: the estimate does not
 // reach so far, or, of the interval, there are fewer, or nothing varies that is seen.
 func (s *Survival) RestrictedMean(to, confidence float64) (mean, lo, hi float64) {
 	nan := math.NaN()

@@ -8,13 +8,14 @@ import (
 
 // KaplanMeierGrouped is kaplanMeier of the members of all groups together, such as the
 // operations of trials, whose intervals know that members of one group may depend on each
-// other in any way; groups are independent. Where no group has two members it is kaplanMeier.
-// Steps get their intervals from StepIntervals.
+// other in any way; groups are independent. Where no group has two members its steps are those of
+// kaplanMeier. Otherwise they get their intervals from StepIntervals.
 //
 // The variance is that between estimates of groups drawn with replacement, as many as there
 // are, times m/(m-1) for m groups; a draw that does not reach as far as it should stays as
 // it was last. The intervals take it with Student's t of m-1 degrees of freedom, of shares on the
-// scale of log(-log). (Drawing whole groups: Davison and Hinkley, Bootstrap Methods and their
+// scale of log(-log); that of the restricted mean is skewedInterval, with the skewness of these
+// estimates. (Drawing whole groups: Davison and Hinkley, Bootstrap Methods and their
 // Application, 1997, section 3.8; that the estimate itself needs no independence within groups:
 // Ying and Wei, The Kaplan-Meier estimate for dependent failure time observations, Journal of
 // Multivariate Analysis 50, 1994.) There is none below MinimumGroups groups.
@@ -34,22 +35,22 @@ func KaplanMeierGrouped(groups [][]Spell, confidence float64, seed uint64) Survi
 			c.groups++
 		}
 	}
-	if !several {
-		return s
-	}
 	slices.SortFunc(c.all, func(a, b groupedSpell) int { return cmp.Compare(a.Length, b.Length) })
-	for i := range s.Steps {
-		s.Steps[i].Low, s.Steps[i].High = math.NaN(), math.NaN()
+	if several {
+		for i := range s.Steps {
+			s.Steps[i].Low, s.Steps[i].High = math.NaN(), math.NaN()
+		}
 	}
-	s.clusters = c
+	s.clusters, c.several = c, several
 	return s
 }
 
 // spellGroups are spells, ascending, that belong together in groups.
 type spellGroups struct {
-	all    []groupedSpell
-	groups int
-	seed   uint64
+	all     []groupedSpell
+	groups  int
+	several bool // in a group
+	seed    uint64
 }
 
 // There may be a million: it is small.
@@ -62,14 +63,14 @@ type groupedSpell struct {
 // StepIntervals finds the intervals of the steps of KaplanMeierGrouped. It is a method of its
 // own since it takes time that not everybody needs.
 func (s *Survival) StepIntervals(confidence float64) {
-	if s.clusters == nil {
+	if s.clusters == nil || !s.clusters.several {
 		return
 	}
 	estimates := make([]float64, len(s.Steps))
 	for i, e := range s.Steps {
 		estimates[i] = e.Share
 	}
-	variances := s.clusters.variances(estimates, confidence, func(weights []int, out []float64) {
+	variances, _ := s.clusters.moments(estimates, confidence, func(weights []int, out []float64) {
 		s.clusters.curve(weights, func(step int, _, share float64) { out[step] = share }, s.Steps)
 	})
 	for i, v := range variances {
@@ -86,11 +87,13 @@ func (c *spellGroups) tail(confidence float64) float64 {
 	return studentQuantile((1-confidence)/2, float64(c.groups-1))
 }
 
-// variances are those between groups of estimates that figures finds for weights of groups.
-func (c *spellGroups) variances(estimates []float64, confidence float64,
-	figures func(weights []int, out []float64)) []float64 {
+// moments are the variances between groups of estimates that figures finds for weights of groups, and
+// the skewness of these.
+func (c *spellGroups) moments(estimates []float64, confidence float64,
+	figures func(weights []int, out []float64)) (variances, skewness []float64) {
 	n := len(estimates)
-	off, squares, out := make([]float64, n), make([]float64, n), make([]float64, n)
+	off, squares, cubes := make([]float64, n), make([]float64, n), make([]float64, n)
+	variances = make([]float64, n)
 	times := resamples(len(c.all), confidence)
 	weights := make([]int, c.groups)
 	luck := newDraw(c.seed, 1)
@@ -99,19 +102,23 @@ func (c *spellGroups) variances(estimates []float64, confidence float64,
 		for range c.groups {
 			weights[luck.index(c.groups)]++
 		}
-		figures(weights, out)
-		for i, v := range out {
+		figures(weights, variances)
+		for i, v := range variances {
 			d := v - estimates[i]
 			off[i] += d
 			squares[i] += float64(d * d)
+			cubes[i] += float64(d * d * d)
 		}
 	}
 	m, b := float64(c.groups), float64(times)
-	for i := range out {
+	for i := range variances {
 		mean := off[i] / b
-		out[i] = max(0, squares[i]/b-float64(mean*mean)) * m / (m - 1)
+		variance := max(0, squares[i]/b-float64(mean*mean))
+		third := cubes[i]/b - float64(3*mean*squares[i]/b) + float64(2*mean*mean*mean)
+		variances[i] = variance * m / (m - 1)
+		cubes[i] = math.Sqrt(m) * meanSkewness(variance, third, m)
 	}
-	return out
+	return variances, cubes
 }
 
 // curve walks through the estimate for weights of groups and tells, at each of steps, the share
@@ -156,12 +163,12 @@ func (c *spellGroups) area(weights []int, to float64, steps []Step) float64 {
 
 // restricted is the interval of the restricted mean.
 func (c *spellGroups) restricted(mean, to, confidence float64, steps []Step) (lo, hi float64) {
-	v := c.variances([]float64{mean}, confidence, func(weights []int, out []float64) {
+	v, skewness := c.moments([]float64{mean}, confidence, func(weights []int, out []float64) {
 		out[0] = c.area(weights, to, steps)
-	})[0]
-	if v == 0 {
+	})
+	if v[0] == 0 || math.IsNaN(c.tail(confidence)) {
 		return math.NaN(), math.NaN()
 	}
-	off := float64(c.tail(confidence) * math.Sqrt(v))
-	return max(0, mean-off), min(to, mean+off)
+	lo, hi = skewedInterval(mean, math.Sqrt(v[0]), skewness[0], float64(c.groups-1), confidence)
+	return max(0, lo), min(to, hi)
 }

@@ -5,8 +5,8 @@ import "math"
 // LogMeanInterval is the mean of values that are not negative and have a long tail upwards,
 // as the estimates of a small probability have, with their standard deviation. The
 // interval is Student's for the mean on a scale of logarithms, by the delta method: it is wider
-// upwards and never below zero. It is not a number if it is unknown: of fewer than two values, or
-// of zeros alone.
+// upwards and never below zero. It also reaches as far up as skewedInterval does. It is not a number
+// if it is unknown: of fewer than two values, or of zeros alone.
 func LogMeanInterval(values []float64, confidence float64) (mean, deviation, lo, hi float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -17,5 +17,7 @@ func LogMeanInterval(values []float64, confidence float64) (mean, deviation, lo,
 	}
 	deviation = deviationOf(values, mean)
 	reach := studentQuantile((1-confidence)/2, n-1) * deviation / math.Sqrt(n) / mean
-	return mean, deviation, mean * math.Exp(-reach), mean * math.Exp(reach)
+	_, variance, third := thirdMoments(values)
+	_, most := skewedInterval(mean, deviation/math.Sqrt(n), meanSkewness(variance, third, n), n-1, confidence)
+	return mean, deviation, mean * math.Exp(-reach), max(mean*math.Exp(reach), most)
 }

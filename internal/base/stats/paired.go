@@ -6,7 +6,7 @@ import (
 )
 
 // A Paired says how the second members of pairs lie to the first, where the members of
-// a pair met the same luck: one seed, one round, one machine.
+// a pair have common random numbers: one seed, one round, one machine.
 type Paired struct {
 	N        int // pairs that are compared
 	Equal    int // of N: both members are the same
@@ -143,7 +143,7 @@ func MinPairedP(n int) float64 {
 
 // signP is the P of the signed ranks of differences that are not zero, and their tendency.
 func signP(differences []float64) (p, tendency float64) {
-	f := newFlips(Signed{differences, make([]int, len(differences))})
+	f := newFlips(Signed{Differences: differences, Keys: make([]int, len(differences))})
 	if f.total == 0 {
 		return 1, 0
 	}

@@ -2,7 +2,7 @@
 // assume no distribution, a rank test with the size of its effect, bootstrap
 // intervals of means and ratios, drift, and exact intervals of proportions. It
 // knows nothing of trials or files, and prints nothing: a figure that does not
-// exist is NaN, and whoever writes it down leaves the place empty.
+// exist is NaN, and a writer of figures leaves its place empty.
 //
 // No function changes its arguments, and the order of a sample does not matter
 // but to Drift. A NaN among the values is a missing one and is ignored. What is
@@ -42,6 +42,7 @@ const (
 	FixedN  Method = "fixed-n" // QuantileInterval: n does not depend on the observations
 	Anytime Method = "anytime" // MedianSequence: the observations may say when to stop
 	Grouped Method = "rounds"  // GroupedQuantile: observations come in rounds
+	Whole   Method = "pooled"  // Pooled: all trials are one, and the interval is of their mean
 )
 
 // Words say what the interval is.
@@ -49,6 +50,8 @@ func (m Method) Words() string {
 	switch m {
 	case Anytime:
 		return "by a confidence sequence, which holds whenever a cell stops"
+	case Whole:
+		return "of the mean, by as many events as the trials are worth"
 	case Grouped:
 		return "by order statistics of as many trials as the rounds are worth"
 	}
@@ -64,13 +67,25 @@ type Summary struct {
 	Mean, SD           float64
 	Min, Median        float64
 	P90, P95, P99, Max float64
-	CILow, CIHigh      float64 // of the median, at level Confidence
+	CILow, CIHigh      float64 // of the Center, at level Confidence
 	Method             Method  // of that interval
+	Seen               int     // by the method Whole: how many trials saw what the figure is about
 	Doubt              float64 // by how much a value can be wrong, if the caller knows; 0: not at all
 }
 
-// Doubtful is the Doubt if the median is smaller, and else 0.
-func (s Summary) Doubtful() float64 { return Doubtful(s.Median, s.Doubt) }
+// Center is the figure that stands for the sample: the median, or by the method Whole the mean.
+func (s Summary) Center() float64 {
+	if s.Method == Whole {
+		return s.Mean
+	}
+	return s.Median
+}
+
+// SeenInterval is the interval of the share of trials that see what the figure is about.
+func (s Summary) SeenInterval() (lo, hi float64) { return BinomialInterval(s.Seen, s.N, Confidence) }
+
+// Doubtful is the Doubt if the Center is smaller, and else 0.
+func (s Summary) Doubtful() float64 { return Doubtful(s.Center(), s.Doubt) }
 
 // Doubtful is by how much v can be wrong, if that is more than v itself, and else 0. What that is
 // true of is marked wherever it is shown.

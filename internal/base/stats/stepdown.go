@@ -8,11 +8,15 @@ import (
 )
 
 // Signed are the differences of the pairs of one of several tests, for StepDown. Keys tell
-// which pairs of different tests met the same luck, so that chance swaps their members
-// together. A key stands once in a test.
+// which pairs of different tests have common random numbers, so that their members are
+// swapped together. A key stands once in a test.
 type Signed struct {
 	Differences []float64 // Paired.Differences
 	Keys        []int     // from 0, one for each difference
+	Mean        bool      // the test is of the sum of the differences, and not of that of their ranks
+	// Family, of a test without pairs, if it is not 0: all tests of one are adjusted for each other, as by
+	// Exchanged, and count as one.
+	Family int
 }
 
 // mostSwaps bounds how many choices of swapped pairs are looked at; fewer than twice as many
@@ -20,17 +24,17 @@ type Signed struct {
 const mostSwaps = 10_000
 
 // StepDown adjusts the P values of a family of tests, as Holm does and with the same promise,
-// but uses how tests depend on each other: whoever rejects where the adjusted P is alpha at
-// most has rejected anything wrongly with probability alpha at most. Of[i] are the pairs of
+// but uses how tests depend on each other: rejecting where the adjusted P is alpha at
+// most makes any false rejection with probability alpha at most. Of[i] are the pairs of
 // test i, nil for a test of another kind.
 //
 // It is the step-down method for minimal P of Westfall and Young (Resampling-Based Multiple
 // Testing, 1993, algorithm 2.8). Where only chance tells the members of pairs apart, all
-// pairs of one key could as well be swapped, in all tests at once: which of the pairs are
+// pairs of one key are exchangeable, in all tests at once: which of the pairs are
 // swapped is what is resampled, all 2^k choices for k keys if they are few. Where Holm counts
 // the tests, this counts how often any test of those left has so small a P. Tests of another
-// kind are counted as Holm counts them. Hence no adjusted P is above Holm's, and tests that
-// all show one change cost each other nothing. The promise asks for more than Holm's:
+// kind, or families of them, are counted as Holm counts them. Hence no adjusted P is above Holm's, and
+// tests that all show one change cost each other nothing. The promise asks for more than Holm's:
 // that in the tests whose hypotheses hold, the members of pairs of one key can be swapped
 // together.
 func StepDown(p []float64, of []Signed, seed uint64) []float64 {
@@ -42,15 +46,19 @@ func StepDown(p []float64, of []Signed, seed uint64) []float64 {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	tests := make([]*flips, len(order))
+	tests := make([]swapTest, len(order))
 	others := make([]int, len(order)+1) // from there on, tests of another kind
+	families := map[int]bool{}
 	keys, work := 1, 1
 	for k := len(order) - 1; k >= 0; k-- {
 		others[k] = others[k+1]
 		if s := of[order[k]]; len(s.Keys) > 0 {
-			tests[k] = newFlips(s)
+			if tests[k] = newFlips(s); s.Mean {
+				tests[k] = newSums(s)
+			}
 			keys, work = max(keys, slices.Max(s.Keys)+1), work+len(s.Keys)
-		} else {
+		} else if family := of[order[k]].Family; family == 0 || !families[family] {
+			families[family] = true
 			others[k]++
 		}
 	}
@@ -107,6 +115,97 @@ func eachSwap(keys, most int, seed uint64, look func(swapped []bool)) {
 		}
 		look(swapped)
 	}
+}
+
+// A swapTest gives the P of a test for any choice of swapped pairs.
+type swapTest interface{ p(swapped []bool) float64 }
+
+// sums is the test of the sum of differences: its P is the share of choices, all of them if they are
+// few, whose sum is at least as far from 0 (Fisher, The Design of Experiments, 1935, section 21).
+type sums struct {
+	differences []float64
+	keys        []int
+	sorted      []float64 // how far from 0 the sums of the choices are
+	equal       bool      // all differences are of one size
+	ways        []float64 // of few of these: fewer, by how many are negative
+}
+
+// alike says whether all differences are of one size, so that their number alone decides (McNemar).
+func (f *sums) alike() bool {
+	for _, d := range f.differences {
+		if math.Abs(math.Abs(d)-math.Abs(f.differences[0])) > rounding*math.Abs(d) {
+			return false
+		}
+	}
+	return true
+}
+
+func newSums(s Signed) *sums {
+	f := &sums{}
+	number := map[int]int{} // of the keys, which may have gaps
+	var own []int
+	for i, d := range s.Differences {
+		if d == 0 || math.IsNaN(d) {
+			continue
+		}
+		if _, known := number[s.Keys[i]]; !known {
+			number[s.Keys[i]] = len(number)
+		}
+		f.differences, f.keys = append(f.differences, d), append(f.keys, s.Keys[i])
+		own = append(own, number[s.Keys[i]])
+	}
+	all := &sums{differences: f.differences, keys: own}
+	if f.alike() {
+		f.equal = true
+		for k := 0; k < len(own) && len(own) <= exactLimit; k++ {
+			f.ways = append(f.ways, fewer(len(own), k))
+		}
+		return f
+	}
+	eachSwap(max(len(number), 1), drawnSwaps(8*len(own)+1), 1, func(swapped []bool) {
+		f.sorted = append(f.sorted, all.far(swapped))
+	})
+	slices.Sort(f.sorted)
+	return f
+}
+
+// fewer is the share of choices of n signs that leave k negative at most.
+func fewer(n, k int) float64 {
+	if k >= n {
+		return 1
+	}
+	return betaInc(0.5, float64(n-k), float64(k)+1)
+}
+
+// far is how far from 0 the sum is.
+func (f *sums) far(swapped []bool) float64 {
+	sum := 0.0
+	for i, d := range f.differences {
+		if swapped[f.keys[i]] {
+			d = -d
+		}
+		sum += d
+	}
+	return math.Abs(sum)
+}
+
+func (f *sums) p(swapped []bool) float64 {
+	if f.equal {
+		negative := 0
+		for i, d := range f.differences {
+			if (d < 0) != swapped[f.keys[i]] {
+				negative++
+			}
+		}
+		least := min(negative, len(f.differences)-negative)
+		if least < len(f.ways) {
+			return min(1, 2*f.ways[least])
+		}
+		return min(1, 2*fewer(len(f.differences), least))
+	}
+	far := f.far(swapped) * (1 - rounding)
+	at, _ := slices.BinarySearch(f.sorted, far)
+	return float64(max(len(f.sorted)-at, 1)) / float64(len(f.sorted))
 }
 
 // flips gives the P of a test for any choice of swapped pairs.

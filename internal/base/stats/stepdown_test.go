@@ -285,3 +285,26 @@ func TestStepDown_FalseAlarms(t *testing.T) {
 	}
 	t.Logf("of %d cells with one small shift %d are found, by Holm's method %d", families*cells, found, holm)
 }
+
+// TestSums_Signs: differences of one size have the P of McNemar's exact test, of few pairs and of many.
+func TestSums_Signs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ n, negative int }{{8, 0}, {10, 1}, {10, 5}, {50, 12}, {200, 80}, {200, 100}, {200, 0}} {
+		s := Signed{Mean: true}
+		for i := range tt.n {
+			d := 1.0
+			if i < tt.negative {
+				d = -1
+			}
+			s.Differences, s.Keys = append(s.Differences, d), append(s.Keys, i)
+		}
+		want := 0.0
+		for k := 0; k <= min(tt.negative, tt.n-tt.negative); k++ {
+			want += choose(tt.n, k)
+		}
+		want = min(1, 2*want/math.Pow(2, float64(tt.n)))
+		if got := newSums(s).p(make([]bool, tt.n)); !near(got, want) {
+			t.Errorf("%d of %d: %v, want %v", tt.negative, tt.n, got, want)
+		}
+	}
+}

@@ -5,24 +5,33 @@ import "math"
 // A Variate is the mean of a sample, alone and with a control variate: something that was seen beside
 // each value, and of which the mean is better known (Lavenberg and Welch, Management Science 27, 1981).
 type Variate struct {
-	Mean, Half         float64 // alone: the mean, and half of its interval
-	Adjusted, Narrowed float64 // with the control variate
-	Correlation        float64 // NaN: one of both is the same throughout
-	Used               bool    // the control: it is significantly correlated
+	Alone, With Bounded // without and with the control variate
+	Correlation float64 // NaN: one of both is the same throughout
+	Used        bool    // the control: it is significantly correlated
 }
+
+// Bounded is a figure and its interval.
+type Bounded struct{ Value, Low, High float64 }
+
+// Width is how far the ends are apart.
+func (b Bounded) Width() float64 { return b.High - b.Low }
 
 // ControlVariate is the mean of values, each of which has its control; more are further, independent
 // controls, by which their mean is known. The control is used if it is significantly correlated with
 // the values, at the same confidence: otherwise its slope may cost more than it gains. The intervals
-// are Student's. There must be four values or more, and two more controls or more.
+// are those of skewedInterval. With the control, the variance is the larger one of that of the regression
+// and that of its residuals, each divided by how much its own value draws the line to itself (HC3: J. G.
+// MacKinnon and H. White, Some Heteroskedasticity-Consistent Covariance Matrix Estimators, Journal of
+// Econometrics 29, 1985): the latter holds where a long tail bends the line. There must be
+// MinimumBootstrap values or more, and two more controls or more.
 func ControlVariate(values, controls, more []float64, confidence float64) Variate {
 	n, tail := float64(len(values)), (1-confidence)/2
-	y, sy := moments(values)
+	y, variance, third := thirdMoments(values)
 	x, sx := moments(controls)
 	known, sm := moments(more)
-	v := Variate{Mean: y, Half: studentQuantile(tail, n-1) * sy / math.Sqrt(n-1)}
-	v.Adjusted, v.Narrowed, v.Correlation = v.Mean, v.Half, math.NaN()
-	if sx <= rounding*math.Abs(x) || sy <= rounding*math.Abs(y) {
+	lo, hi := skewedInterval(y, math.Sqrt(variance/(n-1)), meanSkewness(variance, third, n), n-1, confidence)
+	v := Variate{Alone: Bounded{y, lo, hi}, With: Bounded{y, lo, hi}, Correlation: math.NaN()}
+	if sy := math.Sqrt(variance); sx <= rounding*math.Abs(x) || sy <= rounding*math.Abs(y) {
 		return v
 	}
 	sum := 0.0
@@ -31,20 +40,31 @@ func ControlVariate(values, controls, more []float64, confidence float64) Variat
 	}
 	spread := sx * sx * n
 	slope := sum / spread
-	v.Correlation = sum / (sx * sy * n)
+	v.Correlation = sum / (sx * math.Sqrt(variance) * n)
 	t := v.Correlation * math.Sqrt((n-2)/(1-float64(v.Correlation*v.Correlation)))
 	if v.Used = !(math.Abs(t) < studentQuantile(tail, n-2)); !v.Used {
 		return v
 	}
-	rest := 0.0
-	for i := range values {
-		r := values[i] - y - float64(slope*(controls[i]-x))
-		rest += float64(r * r)
-	}
-	rest /= n - 2
 	off := x - known
-	variance := float64(rest*(1/n+float64(off*off)/spread)) + float64(slope*slope*sm*sm/float64(len(more)-1))
-	v.Adjusted = y - float64(slope*off)
-	v.Narrowed = studentQuantile(tail, n-2) * math.Sqrt(variance)
+	rest, squares, cubes := 0.0, 0.0, 0.0
+	for i := range values {
+		apart := controls[i] - x
+		r := values[i] - y - float64(slope*apart)
+		rest += float64(r * r)
+		draws := 1/n + float64(apart*apart)/spread // the leverage
+		if draws > 1-rounding {                    // it alone is the line
+			v.Used = false
+			return v
+		}
+		part := r * (1/n - float64(off*apart)/spread) / (1 - draws)
+		squares += float64(part * part)
+		cubes += float64(part * part * part)
+	}
+	rest = rest / (n - 2) * (1/n + float64(off*off)/spread)
+	ofSlope := float64(slope * slope * sm * sm / float64(len(more)-1))
+	figure := y - float64(slope*off)
+	lo, hi = skewedInterval(figure, math.Sqrt(max(rest, squares)+ofSlope),
+		meanSkewness(squares/n, cubes/n, n), n-2, confidence)
+	v.With = Bounded{figure, lo, hi}
 	return v
 }

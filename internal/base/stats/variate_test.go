@@ -25,30 +25,29 @@ func TestControlVariate(t *testing.T) {
 			more = append(more, 5+r.NormFloat64())
 		}
 		v := ControlVariate(y, x, more, 0.95)
-		if math.Abs(v.Mean-100) <= v.Half {
+		if v.Alone.Low <= 100 && 100 <= v.Alone.High {
 			heldAlone++
 		}
-		if math.Abs(v.Adjusted-100) <= v.Narrowed {
+		if v.With.Low <= 100 && 100 <= v.With.High {
 			held++
 		}
-		narrower += v.Narrowed / v.Half / times
+		narrower += v.With.Width() / v.Alone.Width() / times
 	}
 	for what, share := range map[string]float64{"alone": float64(heldAlone) / times,
 		"with it": float64(held) / times} {
-		if !within(share, 0.95, 0.02) {
-			t.Errorf("%s the interval holds in %.3f of all cases, want 0.95", what, share)
+		if !within(share, 0.96, 0.02) {
+			t.Errorf("%s the interval holds in %.3f of all cases, want 0.96", what, share)
 		}
 	}
-	if want := math.Sqrt(1 - rho*rho); !within(narrower/want, 1, 0.2) {
-		t.Errorf("it is %.3f times as wide, want about %.3f", narrower, want)
+	// The residuals take room for a tail, and for the line that each of them draws to itself.
+	if want := math.Sqrt(1 - rho*rho); !within(narrower/want, 1.25, 0.1) {
+		t.Errorf("it is %.3f times as wide, want about 1.25 times %.3f", narrower, want)
 	}
 }
 
-// TestControlVariate_Plain: the figures of a regression, from its sums of squares and products, with
-// Student's t from tables.
+// TestControlVariate_Plain: the figures of a regression, from its sums of squares and products.
 func TestControlVariate_Plain(t *testing.T) {
 	t.Parallel()
-	const t5, t4 = 2.570581836, 2.776445105 // at 97.5 %, with so many degrees of freedom
 	for _, c := range []struct {
 		name       string
 		y, x, more []float64
@@ -81,30 +80,49 @@ func TestControlVariate_Plain(t *testing.T) {
 		x, sxx := sums(c.x, c.x)
 		_, sxy := sums(c.x, c.y)
 		mu, smm := sums(c.more, c.more)
-		want := Variate{Mean: y, Half: t5 * math.Sqrt(syy/5/6), Used: c.used}
-		want.Adjusted, want.Narrowed, want.Correlation = want.Mean, want.Half, nan
+		cubes := 0.0
+		for _, v := range c.y {
+			cubes += (v - y) * (v - y) * (v - y)
+		}
+		want := Variate{Used: c.used, Correlation: nan}
+		bounded := func(figure, variance, skewness, freedom float64) Bounded {
+			lo, hi := skewedInterval(figure, math.Sqrt(variance), skewness, freedom, 0.95)
+			return Bounded{figure, lo, hi}
+		}
+		want.Alone = bounded(y, syy/5/6, meanSkewness(syy/6, cubes/6, 6), 5)
+		want.With = want.Alone
 		if !c.noControl {
 			want.Correlation = sxy / math.Sqrt(sxx*syy)
 		}
 		if c.used {
 			slope, m := sxy/sxx, float64(len(c.more))
 			rest := max(0, syy-slope*sxy) / 4
-			want.Adjusted = y + slope*(mu-x)
-			want.Narrowed = t4 * math.Sqrt(rest*(1./6+(mu-x)*(mu-x)/sxx)+slope*slope*smm/(m-1)/m)
+			// What each value moves the figure by, if it is left out of the line.
+			second, third := 0.0, 0.0
+			for i, v := range c.y {
+				apart := c.x[i] - x
+				moves := (v - y - slope*apart) * (1./6 + (mu-x)*apart/sxx) / (1 - 1./6 - apart*apart/sxx)
+				second += moves * moves
+				third += moves * moves * moves
+			}
+			want.With = bounded(y+slope*(mu-x), max(second, rest*(1./6+(mu-x)*(mu-x)/sxx))+slope*slope*smm/(m-1)/m,
+				meanSkewness(second/6, third/6, 6), 4)
 		}
 		got := ControlVariate(c.y, c.x, c.more, 0.95)
-		if !within(got.Mean, want.Mean, 1e-12) || !within(got.Half, want.Half, 1e-8) || !near(got.Adjusted, want.Adjusted) ||
-			!within(got.Narrowed, want.Narrowed, 1e-7) || got.Used != want.Used ||
-			!near(got.Correlation, want.Correlation) {
+		near := func(a, b Bounded) bool {
+			return within(a.Value, b.Value, 1e-9) && within(a.Low, b.Low, 1e-6) && within(a.High, b.High, 1e-6)
+		}
+		if !near(got.Alone, want.Alone) || !near(got.With, want.With) || got.Used != want.Used ||
+			!within(got.Correlation, want.Correlation, 1e-9) && !math.IsNaN(want.Correlation) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, want)
 		}
 	}
 	v := ControlVariate([]float64{1, 2, 3, 4}, []float64{1, 2, 2, 1}, []float64{7, 8}, 0.95)
-	if v.Used || v.Adjusted != 2.5 || v.Narrowed != v.Half {
+	if v.Used || v.Alone.Value != 2.5 || v.With != v.Alone {
 		t.Errorf("what is not correlated is used: %+v", v)
 	}
 	v = ControlVariate([]float64{1, 2, 3, 4}, []float64{7, 7, 7, 7}, []float64{7, 7}, 0.95)
-	if v.Used || v.Adjusted != 2.5 || v.Narrowed != v.Half || !math.IsNaN(v.Correlation) {
+	if v.Used || v.Alone.Value != 2.5 || v.With != v.Alone || !math.IsNaN(v.Correlation) {
 		t.Errorf("%+v", v)
 	}
 }

@@ -14,7 +14,7 @@ type Frame struct {
 	Plane       uint8
 	Kind        uint8 // 255: a heartbeat, without payload
 	Copy        uint8 // 1: the network's duplicate
-	Lost        bool  // by the draw; it crosses the bus all the same
+	Lost        bool  // by the draw; it crosses the bus nevertheless
 	Omitted     bool  // lost by a scheduled fault; likewise
 	Incarnation uint32
 	Seq         uint64 // k: of the message on its link
@@ -73,7 +73,7 @@ func (f *Frame) Parse(b []byte) error {
 		return errFrame
 	}
 	if b[0] != frameVersion {
-		return fmt.Errorf("frame: version %d, want %d", b[0], frameVersion)
+		return fmt.Errorf("frame: version %d, expected %d", b[0], frameVersion)
 	}
 	*f = Frame{Plane: b[1] & flagDetection, Kind: b[2], Lost: b[1]&flagLost != 0,
 		Omitted: b[1]&flagOmitted != 0}

@@ -107,21 +107,22 @@ func (q *Request) electors() (list []surveyed, err error) {
 	switch {
 	case len(q.Electors) == 0:
 		return nil,
-			answer.Mistaken("no elector: want ID..., or an experiment FILE (\"bench list\" shows all)")
+			answer.Mistaken("no elector: expected ID..., or an experiment FILE (\"bench list\" shows all)")
 	case q.Processes != 0 && (q.Processes < Least || q.Processes > Most):
-		return nil, answer.Mistaken("--processes %d, want %d to %d", q.Processes, Least, Most)
+		return nil, answer.Mistaken("--processes %d, expected %d to %d", q.Processes, Least, Most)
 	case q.Sample < 0:
-		return nil, answer.Mistaken("--sample %d, want 1 or more", q.Sample)
+		return nil, answer.Mistaken("--sample %d, expected 1 or more", q.Sample)
 	case q.Workers < 0:
-		return nil, answer.Mistaken("--workers %d, want 1 or more", q.Workers)
+		return nil, answer.Mistaken("--workers %d, expected 1 or more", q.Workers)
 	case q.TimeOut < time.Millisecond || q.TimeOut > time.Hour:
-		return nil, answer.Mistaken("--time-out %v, want 1ms to 1h", q.TimeOut)
+		return nil, answer.Mistaken("--time-out %v, expected 1ms to 1h", q.TimeOut)
 	case len(q.Graphs) > 0 && (q.Directed || q.Sample > 0 || q.Processes > 0):
 		return nil,
 			answer.Mistaken("--graph says which graphs; leave --processes, --directed and --sample out")
 	}
 	if !slices.Contains(services, q.Outage) {
-		return nil, answer.Mistaken("--outage %q, want one of: %s", q.Outage, strings.Join(services, ", "))
+		return nil, answer.Mistaken("--outage %q, expected one of: "+
+			"%s", q.Outage, strings.Join(services, ", "))
 	}
 	sizes, err := q.sizes()
 	if err != nil {
@@ -240,7 +241,7 @@ func (q *Request) add(list *[]surveyed, e *experiment.Experiment, o Options, siz
 		}
 		switch {
 		case n < Least || n > most:
-			return answer.Mistaken("bench atlas: %d processes, want %d to %d; say --processes N", n,
+			return answer.Mistaken("bench atlas: %d processes, expected %d to %d; say --processes N", n,
 				Least, most)
 		case q.Graphs != nil:
 			for _, text := range q.Graphs {
@@ -274,7 +275,7 @@ func tried(list []surveyed, q *Request) string {
 			kinds = append(kinds, kind)
 		}
 	}
-	return fmt.Sprintf("%s, %s each; trials of %d time-outs; a leader is there by %q",
+	return fmt.Sprintf("%s, %s each; trials of %d time-outs; a leader is present by %q",
 		strings.Join(kinds, " and "), console.Plural(list[0].options.Seeds, "seed", "seeds"),
 		Length, q.Outage)
 }
@@ -294,15 +295,16 @@ func (q *Request) document(list []surveyed) *answer.Document {
 	if len(told.Rows) > 0 {
 		spread := ""
 		if len(list) == 1 {
-			spread = "; from, to: the least and the most"
+			spread = "; from, to: minimum and maximum"
 		}
-		d.Say("share: of the second half, the mean over the seeds" + spread + "; outage: the longest, in " +
+		d.Say("share: of the second half with a leader, mean over the seeds" + spread + "; outage: the " +
+			"longest, in " +
 			"time-outs")
 	}
 	if more {
 		which := "those that have a name"
 		if len(list) == 1 {
-			which += ", and those where somebody reaches a majority and the elector does not serve"
+			which += ", and those where a process reaches a majority but the elector does not serve"
 		}
 		d.Say("graphs above: " + which + "; --csv and --svg have all")
 	}

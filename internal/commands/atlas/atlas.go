@@ -44,10 +44,11 @@ const (
 
 // Classes are what they mean.
 var Classes = []struct{ Name, Doc string }{
-	Serves: {"serves", fmt.Sprintf("a leader is there for %v %% of the second half or more, with every seed",
+	Serves: {"serves", fmt.Sprintf("a leader is present for %v %% of the second half or more, with every "+
+		"seed",
 		100*Threshold)},
 	Flaps: {"flaps", "anything between"},
-	Never: {"never", "no leader is there in the second half, with any seed"},
+	Never: {"never", "no leader is present in the second half, with any seed"},
 }
 
 func (c Class) String() string { return Classes[c].Name }
@@ -109,7 +110,7 @@ type Options struct {
 	Workers int
 	// Lockstep has all clocks run alike.
 	Lockstep bool
-	// Progress, if not nil, is told how many trials are done.
+	// Progress, if not nil, is called with the number of trials done.
 	Progress func(done int)
 }
 
@@ -191,7 +192,7 @@ func (e *Entry) add(o *outcome) {
 	}
 }
 
-// Plan is that of the trial with one of the seeds: who is which vertex is drawn, the vertex 1
+// Plan is that of the trial with one of the seeds: the process of each vertex is drawn, the vertex 1
 // leads, and all links but those of the graph are cut from the start. Whose clock is the fastest
 // is drawn as well.
 func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {

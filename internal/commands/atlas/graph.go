@@ -96,7 +96,7 @@ func Parse(text string) (g Graph, err error) {
 		arrow, most = ">", MostDirected
 	}
 	if g.Vertices, err = strconv.Atoi(size); err != nil || g.Vertices < Least || g.Vertices > most {
-		return wrong("%q vertices, want %d to %d", size, Least, most)
+		return wrong("%q vertices, expected %d to %d", size, Least, most)
 	}
 	vertex := func(word string) (int, bool) {
 		v, err := strconv.Atoi(word)
@@ -104,7 +104,7 @@ func Parse(text string) (g Graph, err error) {
 	}
 	leader, ok := vertex(leaderText)
 	if !ok {
-		return wrong("leader %q, want a vertex", leaderText)
+		return wrong("leader %q, expected a vertex", leaderText)
 	}
 	for _, word := range strings.Split(links, ",") {
 		if links == "" {
@@ -278,15 +278,15 @@ type Named struct {
 
 // Shapes are graphs that others have named.
 var Shapes = []Named{
-	{"chained", "one follower has lost the leader, and reaches the other follower alone",
+	{"chained", "one follower has lost the leader, and reaches only the other follower",
 		"3;1;1-2,2-3"},
-	{"quorum-loss", "one follower is left with links to all others, which have none but those",
+	{"quorum-loss", "one follower keeps links to all others, which have no other links",
 		"5;1;1-2,2-3,2-4,2-5"},
-	{"constrained-election", "as quorum-loss, and the leader has no link at all", "5;1;2-3,2-4,2-5"},
-	{"old-leader-bridge", "three followers reach each other, one of them also the leader",
+	{"constrained-election", "like quorum-loss, and the leader has no links", "5;1;2-3,2-4,2-5"},
+	{"old-leader-bridge", "three followers reach each other, and one of them also reaches the leader",
 		"5;1;1-2,2-3,2-4,3-4"},
-	{"two-leaves", "the leader and two followers reach each other; the leader and one of them each " +
-		"have one more follower", "5;1;1-2,1-3,1-4,2-3,2-5"},
+	{"two-leaves", "the leader and two followers reach each other; the leader and one of these each " +
+		"reach one more follower", "5;1;1-2,1-3,1-4,2-3,2-5"},
 }
 
 // Name is the name of the graph; "" if it has none.

@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "two semicolons", "5;1": "two semicolons", "9;1;": `"9" vertices, want 2 to 6`, "5d;1;": "want 2 to 4",
+		"": "two semicolons", "5;1": "two semicolons", "9;1;": `"9" vertices, expected 2 to 6`, "5d;1;": "expected 2 to 4",
 		"x;1;": `"x" vertices`, "3;4;": `leader "4"`, "3;1;1-1": `link "1-1"`, "3;1;1-4": `link "1-4"`,
 		"3;1;1>2": `link "1>2"`, "3;1;1-2,": `link ""`, "3;1;1-2,2-1": `link "2-1"`,
 	} {
@@ -145,10 +145,10 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestDocument: docs/atlas.md has the classes of the reference, and the names of graphs.
+// TestDocument: docs/how-to/atlas.md has the classes of the reference, and the names of graphs.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/atlas.md")
+	page, err := os.ReadFile("../../../docs/how-to/atlas.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,13 +171,13 @@ func TestDocument(t *testing.T) {
 		for _, line := range []string{fmt.Sprintf("| %s | %d | %d | %d |", elector, n[0], n[1], n[2]),
 			fmt.Sprintf("| %s | %d/%d/%d |", elector, n[0], n[1], n[2])} {
 			if !strings.Contains(string(page), line) {
-				t.Errorf("docs/atlas.md has no row %q", line)
+				t.Errorf("docs/how-to/atlas.md has no row %q", line)
 			}
 		}
 	}
 	for _, s := range Shapes {
 		if !strings.Contains(string(page), fmt.Sprintf("| `%s` | `%s` |", s.Name, s.Graph)) {
-			t.Errorf("docs/atlas.md has no %s", s.Name)
+			t.Errorf("docs/how-to/atlas.md has no %s", s.Name)
 		}
 	}
 }

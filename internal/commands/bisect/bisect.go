@@ -22,7 +22,7 @@ type Question struct {
 	Package     string // that has the command
 	Metric      string // that changed; "": anything
 	FirstParent bool
-	World       *diff.World
+	Subject     *diff.Subject
 	Say         func(text string) // how far the search is
 }
 
@@ -31,13 +31,13 @@ func (q *Question) check() error {
 	if q.Metric == "" {
 		return nil
 	}
-	if text := metric.Missing(q.Metric, q.World.Problem); text != "" {
+	if text := metric.Missing(q.Metric, q.Subject.Problem); text != "" {
 		return answer.Mistaken("--metric: %s", text)
 	}
-	names := metric.Names(metric.Columns(q.World.Problem))
+	names := metric.Names(metric.Columns(q.Subject.Problem))
 	names = append([]string{metric.Messages.Name, metric.Duration.Name}, names...)
 	if !slices.Contains(names, q.Metric) {
-		return answer.Mistaken("--metric %q, want one of: %s", q.Metric, strings.Join(names, ", "))
+		return answer.Mistaken("--metric %q, expected one of: %s", q.Metric, strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -85,14 +85,14 @@ func (q *Question) Cause(ctx context.Context) (c *Cause, err error) {
 	if dirty, err := repo.Uncommitted(ctx); err != nil {
 		return nil, err
 	} else if dirty {
-		q.Say("note: uncommitted changes are in no commit, and are not built")
+		q.Say("note: uncommitted changes belong to no commit, and are not built")
 	}
 	builder, err := repo.Builder(q.Package)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, builder.Close()) }()
-	c.trials = trials{builder: builder, world: q.World, sides: map[string]*replay.Side{}}
+	c.trials = trials{builder: builder, subject: q.Subject, sides: map[string]*replay.Side{}}
 	if err := c.ends(ctx); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c *Cause) ends(ctx context.Context) error {
 			var again *replay.Side
 			delete(c.trials.sides, end.Hash)
 			if again, err = c.trials.at(ctx, end); err == nil && c.changed(made, again) {
-				err = errors.New("the trial is not the same twice: something is not deterministic")
+				err = errors.New("two runs of the trial differ: something is not deterministic")
 			}
 		}
 		if ctx.Err() != nil {
@@ -163,7 +163,7 @@ func (c *Cause) test(ctx context.Context, commit *commits.Commit, left int) (boo
 // trials are what programs of commits make of a trial.
 type trials struct {
 	builder *commits.Builder
-	world   *diff.World
+	subject *diff.Subject
 	sides   map[string]*replay.Side // by hash
 }
 
@@ -176,7 +176,7 @@ func (t *trials) at(ctx context.Context, commit *commits.Commit) (*replay.Side, 
 	if err != nil {
 		return nil, err
 	}
-	made, err := t.world.By(ctx, program)
+	made, err := t.subject.By(ctx, program)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -214,7 +214,7 @@ func inWords(v *float64) string {
 
 // Answer is the cause, with so many events of each side behind the parting.
 func (c *Cause) Answer(events int) *answer.Document {
-	what := c.World.Name
+	what := c.Subject.Name
 	if c.Metric != "" {
 		what = c.Metric + " of " + what
 	}
@@ -227,7 +227,7 @@ func (c *Cause) Answer(events int) *answer.Document {
 		d.Say(fmt.Sprintf("%s is the same at %s and %s", what, c.Good, c.Bad))
 	case len(c.found.Others) > 0:
 		d.Exit = answer.Incomplete
-		d.Say(fmt.Sprintf("one of these commits changed %s; all but the last cannot be tested:", what))
+		d.Say(fmt.Sprintf("one of these commits changed %s; only the last can be tested:", what))
 	default:
 		d.Say(fmt.Sprintf("the first commit that changed %s:", what))
 	}
@@ -241,7 +241,7 @@ func (c *Cause) Answer(events int) *answer.Document {
 	row(ends, c.from, "good")
 	row(ends, c.to, "bad")
 	d.Add(answer.Lines(""))
-	c.diff.Describe(d, "difference_", c.World.Name, events)
+	c.diff.Describe(d, "difference_", c.Subject.Name, events)
 	return d
 }
 

@@ -278,7 +278,7 @@ func survives(s *algo.Spec) []property {
 		}
 		crashes = strings.Join(parts, ", ")
 		if anchor := f.AnchorOf(s.Defaults(shown(shownNodes))); anchor != algo.None {
-			crashes += fmt.Sprintf("; process %d has to come back", anchor)
+			crashes += fmt.Sprintf("; process %d must restart", anchor)
 		}
 	}
 	return []property{

@@ -40,7 +40,7 @@ func (c *Reference) Run(own ...Checks) (unchecked []string, err error) {
 	case !c.Negative:
 		errs = missed
 	case missed == nil:
-		errs = append(errs, fmt.Errorf("%d trials lead to what is expected, and one at least must not: "+
+		errs = append(errs, fmt.Errorf("%d trials have the expected outcome, and at least one must not: "+
 			"the case is negative", len(r.Trials)))
 	}
 	if c.sound != nil {

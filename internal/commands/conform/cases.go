@@ -22,7 +22,7 @@ import (
 var embedded embed.FS
 
 // A Reference is one conformance case: an experiment in simulation, mostly an exact
-// script, and what it leads to, to the message. docs/adding-an-algorithm.md describes
+// script, and what it leads to, to the message. docs/reference/cases.md describes
 // the form.
 type Reference struct {
 	About     `yaml:",inline"`
@@ -141,7 +141,7 @@ func LoadCases(path string, text []byte) (list []Reference, err error) {
 	for i := range list {
 		c := &list[i]
 		if line := first[c.ID]; line > 0 {
-			found.add(c.Line, c.ID, "case", "stands twice, first in line %d", line)
+			found.add(c.Line, c.ID, "case", "appears twice, first in line %d", line)
 		} else if c.Algorithm != "" {
 			first[c.ID] = c.Line
 		}
@@ -157,7 +157,8 @@ func LoadCases(path string, text []byte) (list []Reference, err error) {
 func newCases(text []byte) (list []Reference, found Mistakes) {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if i := bytes.IndexAny(text, "\r\u0085\u2028\u2029"); i >= 0 { // which YAML takes for a new line
-		found.add(1+bytes.Count(text[:i], []byte("\n")), "", "", "a line break that is none; want newlines")
+		found.add(1+bytes.Count(text[:i], []byte("\n")), "", "", "a line break other than newline; expected "+
+			"newlines")
 		return nil, found
 	}
 	lines := strings.Split(string(text), "\n")
@@ -174,12 +175,12 @@ func newCases(text []byte) (list []Reference, found Mistakes) {
 		}
 		root := doc.Content[0]
 		if root.Kind != yaml.MappingNode {
-			found.add(min(root.Line, len(lines)), "", "", "want the keys of a case, as \"case: X-1\"")
+			found.add(min(root.Line, len(lines)), "", "", "expected the keys of a case, as \"case: X-1\"")
 			continue
 		}
 		keys, line := keysOf(root, lines)
 		if line > 0 {
-			found.add(line, "", "", "two keys in one line; want each in a line of its own")
+			found.add(line, "", "", "two keys in one line; expected one key per line")
 			continue
 		}
 		own := slices.ContainsFunc(keys, func(k key) bool { return k.name == "case" })
@@ -191,11 +192,11 @@ func newCases(text []byte) (list []Reference, found Mistakes) {
 		case list == nil && shared == nil:
 			shared = keys
 		default:
-			found.add(root.Line, "", "case", "missing, want the ID of the case, as X-1")
+			found.add(root.Line, "", "case", "missing, expected the ID of the case, as X-1")
 		}
 	}
 	if list == nil && found == nil {
-		found.add(1, "", "", "no case, want experiments with lines \"---\" between them")
+		found.add(1, "", "", "no case, expected experiments with lines \"---\" between them")
 	}
 	return list, found
 }
@@ -302,18 +303,18 @@ func (c *Reference) Load() error {
 	}
 	if c.Words != nil {
 		found.add(c.Line, c.ID, "", "cannot be read: %s; write the case as an experiment "+
-			"(docs/adding-an-algorithm.md)", strings.Join(c.Words, ", "))
+			"(docs/reference/cases.md)", strings.Join(c.Words, ", "))
 		return found
 	}
 	if !slices.Contains([]string{"", exact, statistical}, c.Form) {
-		found.add(c.Line, c.ID, "form", "%q, want %s or %s", c.Form, exact, statistical)
+		found.add(c.Line, c.ID, "form", "%q, expected %s or %s", c.Form, exact, statistical)
 	}
 	e := c.parse(&found, nil)
 	if e != nil && c.Unless != nil {
 		c.sound = c.parse(&found, c.Unless)
 	}
 	if e != nil && c.Inside == nil && e.Cells[0].Plan.Scenario.Expect == nil {
-		found.add(c.Line, c.ID, "scenario.expect", "nothing, want what the case leads to, as {sent: 6}")
+		found.add(c.Line, c.ID, "scenario.expect", "missing, expected the outcome of the case, as {sent: 6}")
 	}
 	if c.Unless != nil && !c.Negative {
 		found.add(c.Line, c.ID, "unless", "is for a case that is negative: true")

@@ -91,9 +91,9 @@ func TestLoadCases_Mistakes(t *testing.T) {
 		"a shared key":    {"transport: sim", "transport: sym", "4: Y-1: transport: "},
 		"an algorithm":    {"name: bully", "name: buly", `unknown algorithm "election/buly"`},
 		"no ID":           {"case: Y-2", "cse: Y-2", "21: case: missing"},
-		"an ID again":     {"Y-2", "Y-1", "21: Y-1: case: stands twice, first in line 9"},
-		"a form":          {"form: statistical", "form: statstical", `32: Y-3: form: "statstical", want exact or`},
-		"no expectation":  {"expect: {sent: 5, leader: 2, all_informed_at: 4ms}", "until: 9ms", "nothing, want what"},
+		"an ID again":     {"Y-2", "Y-1", "21: Y-1: case: appears twice, first in line 9"},
+		"a form":          {"form: statistical", "form: statstical", `32: Y-3: form: "statstical", expected exact or`},
+		"no expectation":  {"expect: {sent: 5, leader: 2, all_informed_at: 4ms}", "until: 9ms", "missing, expected the outcome"},
 		"an expectation":  {"sent: 5", "snet: 5", `18: Y-1: scenario.expect.snet: unknown key; did you mean "sent"?`},
 		"unless":          {"negative: true", "negative: false", "32: Y-3: unless: is for a case that is negative"},
 		"unless of what":  {"network.loss=0", "network.los=0", "Y-3: "},
@@ -101,8 +101,8 @@ func TestLoadCases_Mistakes(t *testing.T) {
 		"not YAML":        {"nodes: 3", "nodes: [3", "not YAML: "},
 		"no keys":         {"case: Y-1", "- case: Y-1", "not YAML: "},
 		"two in one line": {stream, "{case: Y-1, nodes: 3}", "1: two keys in one line"},
-		"nothing":         {stream, "", "1: no case, want experiments"},
-		"a list":          {stream, "[1]", "1: want the keys of a case"},
+		"nothing":         {stream, "", "1: no case, expected experiments"},
+		"a list":          {stream, "[1]", "1: expected the keys of a case"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func TestLoadCases_Mistakes(t *testing.T) {
 func TestNegative(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ old, fresh, want string }{
-		"it never breaks":         {"loss: 0.5", "loss: 0", "20 trials lead to what is expected"},
+		"it never breaks":         {"loss: 0.5", "loss: 0", "20 trials have the expected outcome"},
 		"it breaks all the same":  {"network.loss=0]", "network.loss=0.4]", "with network.loss=0.4: delivered: "},
 		"it is not said to break": {"negative: true\nunless: [network.loss=0]", "note: x", "of 20)"},
 	} {

@@ -111,7 +111,7 @@ func AnswerCases(id, path string, busy func(name string)) (*answer.Document, err
 	v.Say(fmt.Sprintf("%s: %s: %s%s", id, console.Plural(len(list), "case", "cases"),
 		strings.Join(parts, ", "), others))
 	if list[0].old {
-		v.Add(answer.Note{Text: fmt.Sprintf("%s is of the old form, which the next version does not read; "+
+		v.Add(answer.Note{Text: fmt.Sprintf("%s has the old format, which the next version does not read; "+
 			"\"go run ./scripts/convert-cases %s\" prints it as experiments", path, path), Aside: true})
 	}
 	switch {
@@ -185,7 +185,8 @@ func ownCases(id, path string) (list []Reference, others string, err error) {
 	case found != nil:
 		return nil, "", misread(path, found)
 	case list == nil && rest == "":
-		return nil, "", answer.Mistaken("%s: no cases; want one of %s, with algorithm and kind set", path, id)
+		return nil, "", answer.Mistaken("%s: no cases; expected one of %s, with algorithm and kind "+
+			"set", path, id)
 	case list == nil:
 		return nil, "", answer.Mistaken("%s: no case of %s; it has cases of %s", path, id, rest)
 	case rest != "":
@@ -193,7 +194,7 @@ func ownCases(id, path string) (list []Reference, others string, err error) {
 			console.Plural(len(all)-len(list), "case", "cases"), rest)
 	}
 	if inWords {
-		others += "\nwrite what cannot be read as an experiment (docs/adding-an-algorithm.md)"
+		others += "\nwrite what cannot be read as an experiment (docs/reference/cases.md)"
 	}
 	return list, others, nil
 }

@@ -1,4 +1,4 @@
-// Package conform is the engine of the conformance kit and of the reference cases, which
+// Package conform implements the conformance kit and the reference cases, which
 // "bench verify" runs. Package algotest of pkg/algo hands it to tests of algorithms.
 package conform
 
@@ -36,11 +36,11 @@ var Kit = []Rule{
 		(*kit).determinism},
 	{"Safety", "no schedule within the model breaks a promise, and the invariant holds after every event",
 		(*kit).safety},
-	{"Sometimes", "somebody leads, or everybody enters: safety is not vacuous", (*kit).sometimes},
+	{"Sometimes", "some process leads, or every process enters: safety is not vacuous", (*kit).sometimes},
 	{"Liveness", "within the model every operation that is promised to complete does", (*kit).liveness},
 	{"Claims", "measured complexity lies in the paper's bound", (*kit).claims},
-	{"Small", "one process and two work as well", (*kit).small},
-	{"References", "the algorithm's reference cases lead to what they expect", (*kit).references},
+	{"Small", "systems of one and of two processes work as well", (*kit).small},
+	{"References", "the algorithm's reference cases have the expected outcomes", (*kit).references},
 	{"Exhaustive", "two and three processes keep every promise in every order of events", (*kit).exhaustive},
 }
 
@@ -194,11 +194,11 @@ func (k *kit) determinism() error {
 	return nil
 }
 
-// mostTold bounds how many failures are told of each sort.
+// mostTold bounds how many failures of each sort are reported.
 const mostTold = 3
 
 // mostEvents bounds the events of one trial: what has not come to an end by then, many times as many as
-// any algorithm here takes, is told as if its time limit had come.
+// any algorithm here takes, is reported as if its time limit had come.
 const mostEvents = 1_000_000
 
 // all runs the schedules once; the cases look at different sides of them.

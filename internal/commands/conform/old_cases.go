@@ -100,7 +100,7 @@ func Convert(text []byte) (out []byte, lines []int, found Mistakes) {
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		found.add(lineOf(int(syntax.Offset)), "", "", "not JSON: %v", err)
 	} else if err != nil || top.Cases == nil {
-		found.add(1, "", "cases", `missing, or no list, want {"cases": [{"id": "X-1", ...}]}`)
+		found.add(1, "", "cases", `missing, or no list, expected {"cases": [{"id": "X-1", ...}]}`)
 	}
 	if len(top.Cases) > 0 {
 		_ = to.Encode(sharedKeys) // into memory
@@ -111,10 +111,10 @@ func Convert(text []byte) (out []byte, lines []int, found Mistakes) {
 		c, wrong := oldCase{line: lineOf(at)}, (*json.UnmarshalTypeError)(nil)
 		if errors.As(json.Unmarshal(raw, &c), &wrong) {
 			key := strings.ToLower(wrong.Field[strings.LastIndex(wrong.Field, ".")+1:])
-			c.found.add(c.line, c.ID, key, `%s, want it as in {"id": "X-1", "params": {...}, ...}`,
+			c.found.add(c.line, c.ID, key, `%s, expected it as in {"id": "X-1", "params": {...}, ...}`,
 				wrong.Value)
 		} else if c.ID == "" {
-			c.found.add(c.line, "", "id", `missing, want {"id": "X-1", ...}`)
+			c.found.add(c.line, "", "id", `missing, expected {"id": "X-1", ...}`)
 		}
 		_ = to.Encode(c.document(raw))
 		lines, found = append(lines, c.line), append(found, c.found...)
@@ -339,7 +339,7 @@ func (c *oldCase) readParams() {
 			}
 			if number(p) != next {
 				c.found.add(c.line, c.ID, "scenario.failover_list",
-					"%v, want the highest processes after the leader, falling", list)
+					"%v, expected the highest processes after the leader, falling", list)
 				break
 			}
 			next--
@@ -376,7 +376,7 @@ func (c *oldCase) value(p *algo.Param, v any) any {
 			delete(of, who)
 		}
 		for who := range of {
-			c.found.add(c.line, c.ID, "params."+p.Name, `%q, want a process from 1 to %d, as {"3": ...}`,
+			c.found.add(c.line, c.ID, "params."+p.Name, `%q, expected a process from 1 to %d, as {"3": ...}`,
 				who, len(list))
 		}
 		return list

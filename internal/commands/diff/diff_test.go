@@ -33,11 +33,11 @@ func TestDifference(t *testing.T) {
 		same bool
 	}{
 		"what a message holds": {sideOf("{1}", nil, "send ASK"), sideOf("{2}", nil, "send ASK"),
-			[]string{"they part at the first event", "p1 sends ASK{1} to p2", "p1 sends ASK{2} to p2"}, false},
+			[]string{"they diverge at the first event", "p1 sends ASK{1} to p2", "p1 sends ASK{2} to p2"}, false},
 		"what one holds is not known": {sideOf("{1}", nil, "send ASK"), sideOf("", nil, "send ASK"),
 			[]string{"the same: 1 event, to the last"}, true},
 		"one ends": {sideOf("", nil, "send ASK", "send ASK"), sideOf("", nil, "send ASK"),
-			[]string{"they part at message 2", "A  2          1ms  p1 sends ASK to p2", "B  sends no more", "B  nothing",
+			[]string{"they diverge at message 2", "A  2          1ms  p1 sends ASK to p2", "B  sends no more", "B  nothing",
 				"messages  2  1"}, false},
 		"no message": {sideOf("", nil, "send ASK", "enters"), sideOf("", nil, "send ASK", "leaves"),
 			[]string{"they send the same messages, 1", "A  2          1ms  enters"}, false},
@@ -49,7 +49,7 @@ func TestDifference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := New([2]*replay.Side{test.a, test.b})
 			out := answer.New("diff", "")
-			d.Describe(out, "", "a world", 10)
+			d.Describe(out, "", "a trial", 10)
 			text, err := out.In("text")
 			if err != nil {
 				t.Fatal(err)

@@ -19,17 +19,17 @@ var sideNames = [2]string{"A", "B"}
 
 // Describe adds the difference to a document, with so many events of each side behind the parting. The
 // prefix is that of the names of its facts.
-func (d *Difference) Describe(to *answer.Document, prefix, world string, events int) {
+func (d *Difference) Describe(to *answer.Document, prefix, subject string, events int) {
 	facts := answer.Facts{{Name: "same", Value: !d.Differ()}, {Name: "common_events", Value: d.common},
 		{Name: "common_messages", Value: d.sent}, {Name: "a", Value: d.Sides[0].Name},
-		{Name: "b", Value: d.Sides[1].Name}, {Name: "world", Value: world}}
+		{Name: "b", Value: d.Sides[1].Name}, {Name: "world", Value: subject}}
 	if d.state >= 0 {
 		facts = append(facts, answer.Fact{Name: "variables_differ_at_event", Value: d.state + 1})
 	}
 	for i := range facts {
 		facts[i].Name = prefix + facts[i].Name
 	}
-	to.Add(facts, answer.Lines(d.text(world, events)))
+	to.Add(facts, answer.Lines(d.text(subject, events)))
 	side := answer.Column{Name: "side", Kind: answer.Words}
 	parts, follows := replay.EventTable(to, "parts_at_message", side), replay.EventTable(to, "follows", side)
 	for i, s := range d.Sides {
@@ -99,17 +99,17 @@ func (d *Difference) endings() (rows [][3]string) {
 }
 
 // text is what people read of where the sides part.
-func (d *Difference) text(world string, events int) string {
+func (d *Difference) text(subject string, events int) string {
 	var w strings.Builder
 	for i, s := range d.Sides {
 		fmt.Fprintf(&w, "%s  %s\n", sideNames[i], s.Name)
 	}
-	fmt.Fprintf(&w, "%s\n\n", world)
+	fmt.Fprintf(&w, "%s\n\n", subject)
 	switch all := console.Plural(d.common, "event", "events"); {
 	case !d.Parted():
 		fmt.Fprintf(&w, "the same: %s, to the last\n", all)
 	case d.common == 0:
-		fmt.Fprintln(&w, "they part at the first event")
+		fmt.Fprintln(&w, "they diverge at the first event")
 	default:
 		fmt.Fprintf(&w, "the same: %s, up to %s\n", all, instant(d.Sides[0].Events[d.common-1].At))
 	}
@@ -126,13 +126,13 @@ func (d *Difference) text(world string, events int) string {
 	return strings.TrimSuffix(w.String(), "\n")
 }
 
-// parting tells the first message that only one side sends, or at another instant.
+// parting shows the first message that only one side sends, or at another instant.
 func (d *Difference) parting(w *strings.Builder) {
 	if d.message[0] < 0 && d.message[1] < 0 {
 		fmt.Fprintf(w, "they send the same messages, %d\n", d.sent)
 		return
 	}
-	fmt.Fprintf(w, "they part at message %d:\n", d.sent+1)
+	fmt.Fprintf(w, "they diverge at message %d:\n", d.sent+1)
 	for i, s := range d.Sides {
 		if d.message[i] < 0 {
 			fmt.Fprintf(w, "  %s  sends no more\n", sideNames[i])

@@ -33,13 +33,13 @@ type Request struct {
 
 // Answer compares the trials. An error beside the answer says which could not be run.
 func (q *Request) Answer(ctx context.Context) (*answer.Document, error) {
-	sides, world, err := q.sides(ctx)
+	sides, subject, err := q.sides(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d := New(sides)
 	out := answer.New("diff", fmt.Sprintf("%s against %s", sides[0].Name, sides[1].Name))
-	d.Describe(out, "", world, q.Events)
+	d.Describe(out, "", subject, q.Events)
 	for _, one := range sides {
 		if one.Status == trace.Failed {
 			return out, fmt.Errorf("%s: the trial could not be run: %s", one.Name, one.Reason)
@@ -51,15 +51,16 @@ func (q *Request) Answer(ctx context.Context) (*answer.Document, error) {
 	return out, nil
 }
 
-// sides are the two trials, and what their world is called.
-func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world string, err error) {
+// sides are the two trials, and what their subject is called.
+func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, subject string, err error) {
 	args := q.Args
 	if len(args) < 2 || len(args) > 3 {
-		return sides, "", mistaken("%s, want two sides and perhaps FILE, as bench diff raft "+
+		return sides, "", mistaken("%s, expected two sides and perhaps FILE, as bench diff raft "+
 			"raft,pre_vote=true", console.Plural(len(args), "argument", "arguments"))
 	}
 	if q.Trial < 0 || q.Events < 0 {
-		return sides, "", answer.Mistaken("--trial %d --events %d: want no number below 0", q.Trial, q.Events)
+		return sides, "", answer.Mistaken("--trial %d --events %d: expected no number below "+
+			"0", q.Trial, q.Events)
 	}
 	for _, word := range args[:2] {
 		if err := check(word); err != nil {
@@ -69,10 +70,10 @@ func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world strin
 	kind, other := kindOf(args[0]), kindOf(args[1])
 	switch {
 	case other != kind:
-		err = mistaken("%s is %s and %s is %s; want two of a kind", args[0], kind, args[1],
+		err = mistaken("%s is %s and %s is %s; expected two of a kind", args[0], kind, args[1],
 			other)
 	case strings.Contains(q.Nodes, ","):
-		err = answer.Mistaken("--nodes %s: want one number, of the trial's processes", q.Nodes)
+		err = answer.Mistaken("--nodes %s: expected one number, of the trial's processes", q.Nodes)
 	case len(args) == 3 && q.Nodes != "":
 		err = answer.Mistaken("--nodes goes without FILE; beside %s use --set, as --set nodes=5", args[2])
 	case kind == aFolder && len(args) == 3:
@@ -89,21 +90,21 @@ func (q *Request) sides(ctx context.Context) (sides [2]*replay.Side, world strin
 				sides[i], err = replay.Folder(path, q.Trial, q.Again)
 			}
 		}
-		world = fmt.Sprintf("trial %d", q.Trial)
+		subject = fmt.Sprintf("trial %d", q.Trial)
 	case kind == aProgram && len(args) == 2:
-		err = mistaken("want what both programs simulate, as bench diff %s %s FILE --trial 3",
+		err = mistaken("expected what both programs simulate, as bench diff %s %s FILE --trial 3",
 			program.Quote(args[0]), program.Quote(args[1]))
 	case kind == aProgram:
 		return q.programs(ctx)
 	default:
 		return q.rivals()
 	}
-	return sides, world, err
+	return sides, subject, err
 }
 
 // programs are trial N of an experiment by each of two builds.
-func (q *Request) programs(ctx context.Context) (sides [2]*replay.Side, world string, err error) {
-	w, err := ReadWorld(q.Args[2], &q.Trial)
+func (q *Request) programs(ctx context.Context) (sides [2]*replay.Side, subject string, err error) {
+	w, err := ReadSubject(q.Args[2], &q.Trial)
 	if err != nil {
 		return sides, "", err
 	}
@@ -158,8 +159,8 @@ func check(word string) error {
 	return nil
 }
 
-// rivals are two algorithms in one world.
-func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
+// rivals are two algorithms on one trial.
+func (q *Request) rivals() (sides [2]*replay.Side, subject string, err error) {
 	args := q.Args
 	var trials [2]*replay.Trial
 	for i, word := range args[:2] {
@@ -169,7 +170,7 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 	}
 	a, b := trials[0], trials[1]
 	if a.Design().Plan.Scenario.Kind() != b.Design().Plan.Scenario.Kind() || a.Of.Problem != b.Of.Problem {
-		return sides, "", mistaken("%s and %s solve different problems, and have no world in common",
+		return sides, "", mistaken("%s and %s solve different problems, and have no trial in common",
 			args[0], args[1])
 	}
 	share(&a.Plan, &b.Plan)
@@ -184,7 +185,7 @@ func (q *Request) rivals() (sides [2]*replay.Side, world string, err error) {
 		console.Plural(a.Plan.Nodes, "process", "processes"), a.Repetition, a.Seed), nil
 }
 
-// share has b take place in the world of a: all but the algorithm and what belongs to it. The label
+// share gives b the plan of a: all but the algorithm and what belongs to it. The label
 // decides the algorithm's own draws.
 func share(a, b *harness.Plan) {
 	settle := max(a.Scenario.Settle(), b.Scenario.Settle()) // each needs so long at least
@@ -203,12 +204,12 @@ func (q *Request) rival(word string, file []string) (*replay.Trial, error) {
 	over := experiment.Overrides{Transport: transport.Sim.Name, Set: q.Set}
 	number, place := max(q.Trial, 1), -1
 	if len(file) > 0 {
-		e, _, err := worldIn(file[0], over)
+		e, _, err := experimentIn(file[0], over)
 		if err != nil {
 			return nil, err
 		}
 		if all := e.Trials(); q.Trial == 0 && len(all) != 1 {
-			return nil, answer.Mistaken("%s has %d trials; want --trial N", file[0], len(all))
+			return nil, answer.Mistaken("%s has %d trials; add --trial N", file[0], len(all))
 		}
 		t, err := replay.TrialOf(e, number)
 		if err != nil {
@@ -236,7 +237,7 @@ func (q *Request) rival(word string, file []string) (*replay.Trial, error) {
 	if len(file) > 0 {
 		over.Set = append(slices.Clone(q.Set), fmt.Sprintf("algorithms=[{name: %s, params: {%s}}]", alg.ID,
 			strings.Join(params, ", ")))
-		e, _, err = worldIn(file[0], over)
+		e, _, err = experimentIn(file[0], over)
 	} else {
 		for _, p := range params {
 			over.Set = append(slices.Clone(over.Set), "params."+strings.Replace(p, ": ", "=", 1))
@@ -262,7 +263,7 @@ func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 		return r == ',' && depth == 0
 	})
 	if len(parts) == 0 {
-		return nil, nil, mistaken("an empty word, want an algorithm, a folder or a program")
+		return nil, nil, mistaken("an empty word, expected an algorithm, a folder or a program")
 	}
 	if alg, err = catalog.Find(parts[0]); err != nil {
 		return nil, nil, err
@@ -273,7 +274,7 @@ func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
 		switch name = strings.TrimPrefix(name, "params."); {
 		case !ok, name == "", value == "":
-			return nil, nil, mistaken("%s: %q, want NAME=VALUE, as raft,pre_vote=true", word, p)
+			return nil, nil, mistaken("%s: %q, expected NAME=VALUE, as raft,pre_vote=true", word, p)
 		case name != "set":
 			values[name] = value
 			continue

@@ -51,7 +51,7 @@ type Options struct {
 	Schedules uint64        // how many; 0: any number
 	Time      time.Duration // for how long; 0: until the context ends
 	Workers   int           // 0: one per core
-	// Progress, if not nil, is told twice a second how many schedules were tried.
+	// Progress, if not nil, is called twice a second with the number of schedules tried.
 	Progress func(tried uint64, elapsed time.Duration)
 }
 

@@ -18,7 +18,7 @@ import (
 // what it breaks. The experiment that is read from it has one trial, which is that
 // of the schedule.
 func (f *Find) File() ([]byte, error) {
-	about := []string{"Found by bench explore, and as small as it could be made. It breaks the rule",
+	about := []string{"Found and minimised by bench explore. It breaks the rule",
 		fmt.Sprintf("%s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))}
 	for _, why := range f.OutOfModel {
 		about = append(about, fmt.Sprintf("That is beyond the model of %s: %s.", f.Schedule.Algorithm.ID,
@@ -167,7 +167,7 @@ func (f *Find) Reproduces(path string) error {
 	}
 	b, err := judge(context.Background(), &p, f.Schedule.Unseen(), f.Rule, nil)
 	if err == nil && b == nil {
-		err = fmt.Errorf("%s does not break the rule %s, as the schedule that it was made of does",
+		err = fmt.Errorf("%s does not break the rule %s, unlike the schedule that it was made from",
 			path, f.Rule)
 	}
 	return err

@@ -18,7 +18,7 @@ type Lasso struct {
 	Exact bool
 }
 
-// again is how often something has to happen until it is said to repeat.
+// again is how often something has to happen to count as a repetition.
 const again = 3
 
 // tail is in how many of the last records a lasso is looked for, and round how long one may be.
@@ -107,7 +107,7 @@ func period(signs []sign) int {
 	return 0
 }
 
-// told is how many records of a lasso are told.
+// told is how many records of a lasso are printed.
 const told = 40
 
 // Text is the lasso in words, a line for each record of the cycle.
@@ -115,7 +115,7 @@ func (l *Lasso) Text(list trace.List, kinds []string) string {
 	out := &strings.Builder{}
 	what := "this repeats:"
 	if !l.Exact {
-		what = "nothing but this happens, again and again:"
+		what = "only this happens, repeatedly:"
 	}
 	fmt.Fprintf(out, "from %v on %s", list[l.From].At.Round(10*time.Microsecond), what)
 	for _, i := range l.Cycle[:min(len(l.Cycle), told)] {

@@ -60,7 +60,7 @@ func TestFindLasso(t *testing.T) {
 	}
 	l, ok := FindLasso(timed(mixed))
 	got := l.Text(mixed, []string{"A", "B"})
-	if !ok || l.Exact || l.From != 3 || !strings.HasPrefix(got, "from 3ms on nothing but this happens, again and again:\n") ||
+	if !ok || l.Exact || l.From != 3 || !strings.HasPrefix(got, "from 3ms on only this happens, repeatedly:\n") ||
 		strings.Count(got, "\n") != 3 {
 		t.Errorf("mixed: %+v: %s", l, got)
 	}

@@ -224,14 +224,14 @@ func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, v *check.Verdict,
 				continue
 			}
 			if _, most := c.Bound(s.Nodes); out == nil || most > out.Value {
-				out = &Bound{most, fmt.Sprintf("the most that is claimed, for load %s: %s", c.Load, c.Text)}
+				out = &Bound{most, fmt.Sprintf("the largest claim, for load %s: %s", c.Load, c.Text)}
 			}
 		}
 		return out
 	case m == metric.MaxBypass && alg.Spec.Promises.StarvationFree:
 		if setup, err := p.Setup(); err == nil {
 			_, others := check.Patience(setup)
-			return &Bound{float64(others), "what the rule starvation allows once no fault is at work"}
+			return &Bound{float64(others), "what the rule starvation allows once faults have ended"}
 		}
 	case strings.HasPrefix(m.Name, "downtime_") || strings.HasPrefix(m.Name, "longest_outage_"):
 		return s.promised(alg, p, v, m)
@@ -273,7 +273,7 @@ func (s *Schedule) promised(alg *algo.Algorithm, p *harness.Plan, v *check.Verdi
 		return nil
 	}
 	return &Bound{float64(most) / float64(time.Millisecond), fmt.Sprintf(
-		"to the last event of the outage, and from there %d time-outs to a leader", promise.Timeouts)}
+		"until the last event of the outage, and %d time-outs from there to a leader", promise.Timeouts)}
 }
 
 // Word is what --maximise calls the metric.
@@ -330,7 +330,7 @@ func (w *Worst) Reproduces(path string) error {
 		return err
 	}
 	if got := costOf(v, w.Metric); got != w.Value {
-		return fmt.Errorf("%s has %s %v, and the schedule that it was made of %v", path, w.Metric.Name, got,
+		return fmt.Errorf("%s has %s %v, and the schedule that it was made from %v", path, w.Metric.Name, got,
 			w.Value)
 	}
 	return nil

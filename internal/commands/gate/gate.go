@@ -31,9 +31,9 @@ const (
 	JUnit    = "junit.xml"
 )
 
-// A Request says what is held against what.
+// A Request says what is compared with what.
 type Request struct {
-	Base    string   // head is compared with the commit at which HEAD left it
+	Base    string   // head is compared with the merge base of HEAD and this
 	Package string   // of the command
 	Out     string   // a folder
 	Turns   int      // of experiments on real processes
@@ -110,8 +110,9 @@ func (g *gate) find(ctx context.Context, repo *commits.Repo) (err error) {
 	}
 	g.base.title = g.base.commit.Title()
 	if !dirty && g.base.commit.Hash == g.head.commit.Hash {
-		return answer.Mistaken("--base %s: HEAD, %s, is part of it, and nothing has changed since: there is "+
-			"nothing to compare; the commit before is --base HEAD~1", g.Base, g.head.title)
+		return answer.Mistaken("--base %s: it contains HEAD, %s, and there are no uncommitted changes: "+
+			"there is "+
+			"nothing to compare; --base HEAD~1 names the commit before", g.Base, g.head.title)
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func (g *gate) hold(ctx context.Context) (err error) {
 	}
 	for _, file := range g.Files { // before it takes time
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			return answer.Mistaken("%s: no such file; want an experiment", file)
+			return answer.Mistaken("%s: no such file; expected an experiment", file)
 		}
 	}
 	repo, err := commits.Open(ctx, ".")
@@ -227,10 +228,11 @@ func (g *gate) before(ctx context.Context, file string) string {
 	if answer.ExitOf(err) != answer.Usage {
 		return file // if it cannot be run, that says so
 	}
-	before, text := g.builder.File(file), " runs the file that it has, for it cannot run that of head: "
+	before, text := g.builder.File(file), " runs its own version of the file, since it cannot run that of "+
+		"head: "
 	if before == "" {
-		text = " does not have this file, and cannot run it as head has it: there is nothing to compare, " +
-			"and head is judged alone: "
+		text = " does not have this file, and cannot run that of head: there is nothing to compare, " +
+			"and only head is judged: "
 	}
 	p := g.parts[len(g.parts)-1]
 	p.notes = append(p.notes, g.base.String()+text+err.Error())
@@ -335,7 +337,8 @@ func appended(path string, dirs []string) (string, error) {
 		case columns == nil:
 			columns, all = header, text
 		case !bytes.Equal(header, columns):
-			return "", fmt.Errorf("%s has other columns than %s: the turns cannot be compared together",
+			return "", fmt.Errorf("the columns of %s differ from those of %s: the turns cannot be compared "+
+				"together",
 				dir, dirs[0])
 		default:
 			all = append(all, rows...)

@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/commits"
 	"github.com/conclave-bench/conclave/internal/base/stats"
-	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -20,12 +19,12 @@ type Options struct {
 	Line []*commits.Commit
 	// Alpha is the probability of any false alarm in all noisy series together.
 	Alpha float64
-	// Least is the smallest change of a noisy figure that is told, as a part of it.
+	// Least is the smallest reported change of a noisy figure, as a part of it.
 	Least   float64
 	Metrics []string // empty: the main ones of each problem
 }
 
-// DefaultAlpha is the probability of any false alarm of an analysis, unless somebody asks for another.
+// DefaultAlpha is the probability of any false alarm of an analysis by default.
 const DefaultAlpha = 0.01
 
 // A Kind is what sort of change a finding is.
@@ -125,8 +124,7 @@ func (b *Blessing) covers(f *Finding, place map[string]int) bool {
 // A Point is a measured value of a series.
 type Point struct {
 	Entry *Entry
-	Value float64 // the median over trials; adjusted: without what the bare bus explains
-	Raw   float64
+	Value float64 // the figure over trials
 }
 
 // A Series is a figure of a cell over the history, on one machine if it is noisy.
@@ -139,7 +137,6 @@ type Series struct {
 	Machine    string
 	Points     []Point
 	Course     stats.Course // of a noisy series, in values of the metric
-	Bus        float64      // by how many percent it rises if the bare bus is 1 % slower; 0: not at all
 	Findings   []*Finding
 
 	logs bool
@@ -184,7 +181,7 @@ func (a *Analysis) Bad() (out []*Finding) {
 func (a *Analysis) After(hash string) error {
 	at, known := a.place[hash]
 	if !known {
-		return fmt.Errorf("%.12s is not of the history that is looked at", hash)
+		return fmt.Errorf("%.12s is not among the analysed commits", hash)
 	}
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.hi <= at })
 	return nil
@@ -333,7 +330,7 @@ func (a *Analysis) differ(p *past, before, now int) {
 	case old.Digests == is.Digests && old.Seeds == is.Seeds:
 		return
 	case old.Seeds != is.Seeds:
-		text := fmt.Sprintf("%s: %s: %s has other trials than %s (seed or repetitions): their "+
+		text := fmt.Sprintf("%s: %s: the trials of %s differ from those of %s (seed or repetitions): their "+
 			"figures are not compared", p.experiment, p.label, e.Commit.Short(), was.Commit.Short())
 		if !slices.Contains(a.Notes, text) { // a commit may have several runs
 			a.Notes = append(a.Notes, text)
@@ -343,8 +340,9 @@ func (a *Analysis) differ(p *past, before, now int) {
 	f := a.finding(p, Changed, before, now, now)
 	f.Trial, f.Trials = differing(old, is)
 	f.Configured, f.Config = was.Config != e.Config, e.Config
-	f.Changes = changes(p.problem(), old, is)
-	f.Verdict = verdictOf(f.Changes)
+	main := p.headlines()
+	f.Changes = changes(main, old, is)
+	f.Verdict = verdictOf(main, f.Changes)
 	if is.violations() > old.violations() {
 		f.Kind, f.Verdict = Broken, Worse
 	}
@@ -372,7 +370,10 @@ func (a *Analysis) locate(f *Finding) {
 	}
 }
 
-func (p *past) problem() algo.Problem { return algo.Problem(metric.Get(p.design, "problem")) }
+// headlines are the names of the main metrics of the cell.
+func (p *past) headlines() []string {
+	return metric.Names(view.Headlines([][]metric.Field{p.design}))
+}
 
 // differing is the number of the first trial that is another, and how many are.
 func differing(old, is *Cell) (first, n int) {
@@ -386,8 +387,8 @@ func differing(old, is *Cell) (first, n int) {
 	return first, n
 }
 
-// changes lists the figures of a simulated cell that are others, the main ones of the problem first.
-func changes(problem algo.Problem, old, is *Cell) (out []Change) {
+// changes lists the figures of a simulated cell that are others, the main ones first.
+func changes(main []string, old, is *Cell) (out []Change) {
 	all := maps.Clone(old.Figures)
 	maps.Copy(all, is.Figures)
 	for name := range all {
@@ -395,7 +396,6 @@ func changes(problem algo.Problem, old, is *Cell) (out []Change) {
 			out = append(out, exactChange(name, before, now))
 		}
 	}
-	main := metric.Names(metric.Shown(problem, metric.Main))
 	rank := func(c Change) int {
 		switch i := slices.Index(main, c.Metric); {
 		case c.Equal:
@@ -418,22 +418,22 @@ func exactChange(name string, old, is Figure) Change {
 	}
 	c.Equal = old.Mean != nil && is.Mean != nil && *old.Mean == *is.Mean
 	if m := metric.Named(name); m != nil {
-		c.Verdict = direction(m, old, is)
+		c.Verdict = direction(m, c, is.Censored-old.Censored)
 	}
 	return c
 }
 
-// direction says whether a figure got worse. One that trials no longer have, or of which more timed out, did.
-func direction(m *metric.Metric, old, is Figure) Verdict {
+// direction says whether a figure got worse, of which so many more trials timed out than before.
+func direction(m *metric.Metric, c Change, timeouts int) Verdict {
 	switch {
 	case m.Better == metric.Neither:
 		return Other
-	case is.Censored != old.Censored:
-		return worseIf(is.Censored > old.Censored)
-	case old.Mean == nil || is.Mean == nil || *old.Mean == *is.Mean:
+	case timeouts != 0:
+		return worseIf(timeouts > 0)
+	case c.Before == nil || c.After == nil || *c.Before == *c.After:
 		return Other
 	}
-	return worseIf(*is.Mean > *old.Mean == (m.Better == metric.Lower))
+	return worseIf(*c.After > *c.Before == (m.Better == metric.Lower))
 }
 
 func worseIf(yes bool) Verdict {
@@ -443,15 +443,13 @@ func worseIf(yes bool) Verdict {
 	return Better
 }
 
-// verdictOf is the worst of the main figures, or of all if none of those changed.
-func verdictOf(changes []Change) Verdict {
+// verdictOf is the worst that became of the main figures.
+func verdictOf(main []string, changes []Change) Verdict {
 	out := Other
 	for _, c := range changes {
-		m := metric.Named(c.Metric)
-		if m == nil || m.Tables&metric.Main == 0 {
-			continue
-		}
 		switch {
+		case !slices.Contains(main, c.Metric):
+			continue
 		case c.Verdict == Worse:
 			return Worse
 		case c.Verdict == Better:
@@ -479,16 +477,17 @@ func (a *Analysis) broken(p *past) {
 // series takes a cell apart by metric and, if it is noisy, by machine.
 func (p *past) series(metrics []string) (out []*Series) {
 	if len(metrics) == 0 {
-		metrics = metric.Names(metric.Shown(p.problem(), metric.Main))
+		metrics = p.headlines()
 	}
 	for _, name := range metrics {
 		index := map[string]*Series{}
 		for i, c := range p.cells {
 			f, has := c.Figures[name]
-			if !has || f.Median == nil {
+			of := f.of(metric.Named(name))
+			if !has || of == nil {
 				continue
 			}
-			v, machine := *f.Median, ""
+			v, machine := *of, ""
 			if !c.Exact {
 				machine = Fingerprint(p.entries[i].Machine)
 			} else if f.Mean != nil {
@@ -500,7 +499,7 @@ func (p *past) series(metrics []string) (out []*Series) {
 					Metric: metric.Named(name), Exact: c.Exact, Machine: machine}
 				index[machine], out = s, append(out, s)
 			}
-			s.Points = append(s.Points, Point{Entry: p.entries[i], Value: v, Raw: v})
+			s.Points = append(s.Points, Point{Entry: p.entries[i], Value: v})
 		}
 	}
 	return out
@@ -533,22 +532,11 @@ func (s *Series) follow(alpha float64) {
 	values := make([]float64, len(s.Points))
 	s.logs = true
 	for i, p := range s.Points {
-		values[i] = p.Raw
-		s.logs = s.logs && p.Raw > 0
+		values[i] = p.Value
+		s.logs = s.logs && p.Value > 0
 	}
 	if s.logs {
-		bus := make([]float64, len(values))
-		for i, p := range s.Points {
-			values[i], bus[i] = math.Log(values[i]), math.Log(p.Entry.Bus)
-		}
-		s.Bus = explained(values, bus)
-		middle := stats.Describe(bus, 0).Median
-		for i := range values {
-			if s.Bus != 0 {
-				values[i] -= float64(s.Bus * (bus[i] - middle))
-				s.Points[i].Value = math.Exp(values[i])
-			}
-		}
+		values = s.values()
 	}
 	s.Course = stats.FollowCourse(values, alpha)
 	if !s.logs {
@@ -561,34 +549,9 @@ func (s *Series) follow(alpha float64) {
 		shift := &s.Course.Shifts[i]
 		shift.Before, shift.After = math.Exp(shift.Before), math.Exp(shift.After)
 	}
-}
-
-// explained is by how much a figure rises with the time of a round trip over the bare bus, both in
-// logarithms: from the differences between neighbours, few of which have a commit in them that changed
-// anything.
-// 0: there is no such dependence, beyond chance.
-func explained(values, bus []float64) float64 {
-	const least = 12
-	var xx, xy, yy float64
-	n := 0
-	for i := 1; i < len(values); i++ {
-		x, y := bus[i]-bus[i-1], values[i]-values[i-1]
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0 // some run has not measured it
-		}
-		xx, xy, yy, n = xx+float64(x*x), xy+float64(x*y), yy+float64(y*y), n+1
+	for i := range s.Course.Modes {
+		s.Course.Modes[i].Level = math.Exp(s.Course.Modes[i].Level)
 	}
-	if n < least || xx == 0 || yy == 0 {
-		return 0
-	}
-	slope := xy / xx
-	rest := yy - float64(slope*xy)
-	t := slope / math.Sqrt(max(rest, 1e-300)/float64(n-1)/xx)
-	const clear = 3.5 // of differences that depend on each other
-	if math.Abs(t) < clear || math.Abs(slope) > 2 {
-		return 0
-	}
-	return slope
 }
 
 // shifted is a shift of a series as a finding; nil: it is smaller than anybody wants to know.

@@ -161,10 +161,10 @@ func (f *Request) explain(ctx context.Context, store *Store, a *Analysis) error 
 		}
 		q := &bisect.Question{Good: x.Before.Hash, Bad: x.Commit.Hash, Package: f.Package, FirstParent: true,
 			Say: f.Say}
-		if q.World, err = diff.ReadWorld(file, &x.Trial); err != nil {
+		if q.Subject, err = diff.ReadSubject(file, &x.Trial); err != nil {
 			return err
 		}
-		q.World.Name = fmt.Sprintf("trial %d of %s", x.Trial, x.Experiment)
+		q.Subject.Name = fmt.Sprintf("trial %d of %s", x.Trial, x.Experiment)
 		c, err := q.Cause(ctx)
 		switch {
 		case ctx.Err() != nil:

@@ -45,9 +45,9 @@ func (a *Analysis) Document(store string) *answer.Document {
 		d.Note(n)
 	}
 	if len(bad) > 0 {
-		d.End(answer.Missed, "something is worse, and nobody has blessed it")
-		d.Last = console.Plural(len(bad), "change for the worse that nobody has blessed",
-			"changes for the worse that nobody has blessed") +
+		d.End(answer.Missed, "something is worse and not blessed")
+		d.Last = console.Plural(len(bad), "unblessed change for the worse",
+			"unblessed changes for the worse") +
 			"; accept what is meant with bench history bless COMMIT --reason ..."
 	}
 	return d
@@ -100,13 +100,14 @@ func pointed(v *float64) answer.Value {
 // series adds the values of each, for programs.
 func (a *Analysis) series(d *answer.Document) {
 	t := d.Table("series", answer.Columns(answer.Everybody, "experiment cell metric exact:flag machine "+
-		"commits:list values:list level:list noise:number bus:number outliers:list undecided:count")...)
+		"commits:list values:list level:list noise:number modes:list mode_shares:list outliers:list "+
+		"undecided:count")...)
 	t.Only = answer.Programs
 	for _, s := range a.Series {
 		var commits []string
 		var values []float64
 		for _, p := range s.Points {
-			commits, values = append(commits, p.Entry.Commit.Hash), append(values, p.Raw)
+			commits, values = append(commits, p.Entry.Commit.Hash), append(values, p.Value)
 		}
 		var level, noise, outliers answer.Value
 		if !s.Exact && len(s.Points) >= Fewest {
@@ -115,8 +116,16 @@ func (a *Analysis) series(d *answer.Document) {
 		if s.Course.Outliers != nil {
 			outliers = s.Course.Outliers
 		}
-		t.Row(s.Experiment, s.Cell, s.Metric.Name, s.Exact, s.Machine, commits, values, level, noise, s.Bus,
-			outliers, s.Course.Late)
+		var modes, shares answer.Value
+		if len(s.Course.Modes) > 0 {
+			var levels, parts []float64
+			for _, m := range s.Course.Modes {
+				levels, parts = append(levels, m.Level), append(parts, m.Share)
+			}
+			modes, shares = levels, parts
+		}
+		t.Row(s.Experiment, s.Cell, s.Metric.Name, s.Exact, s.Machine, commits, values, level, noise, modes,
+			shares, outliers, s.Course.Late)
 	}
 }
 
@@ -144,9 +153,9 @@ func findingText(f *Finding) string {
 			"measured commits"),
 			f.End.Short())
 	case Broken:
-		text += "; trials break a promise that they kept before"
+		text += "; trials break a promise that held before"
 	case Contradiction:
-		text += "; the program does not do the same twice"
+		text += "; two runs of the same program differ"
 	}
 	switch {
 	case f.Kind == Step || f.Kind == Drift: // P may be 0: smaller than any number
@@ -203,7 +212,7 @@ func alsoOf(f *Finding) (out []string) {
 		out = append(out, text)
 	}
 	if f.Configured {
-		out = append(out, "the experiment is another, too: it may be the cause")
+		out = append(out, "the experiment has changed, too, which may be the cause")
 	}
 	if f.Cause != "" {
 		out = append(out, f.Cause)
@@ -214,12 +223,16 @@ func alsoOf(f *Finding) (out []string) {
 // remarks are what limits the analysis.
 func (a *Analysis) remarks() (out []string) {
 	if a.Elsewhere > 0 {
-		out = append(out, fmt.Sprintf("%s of commits that are not on this line: left out",
+		out = append(out, fmt.Sprintf("%s of commits that are not on this branch: left out",
 			console.Plural(a.Elsewhere, "run is", "runs are")))
 	}
 	out = append(out, a.Notes...)
 	late, short := map[string][]string{}, 0
+	var modal []string
 	for _, s := range a.Series {
+		if text := s.Modes(); text != "" {
+			modal = append(modal, s.Name()+" has "+text)
+		}
 		if s.Exact {
 			continue
 		}
@@ -233,14 +246,36 @@ func (a *Analysis) remarks() (out []string) {
 	}
 	for _, from := range slices.Sorted(maps.Keys(late)) {
 		out = append(out,
-			fmt.Sprintf("from %s on, %s lies apart from what was before: it takes %d runs behind a "+
-				"change to tell it from an outlier", from, listed(late[from]), Behind))
+			fmt.Sprintf("from %s on, %s differs from the level before: it takes %d runs after a "+
+				"change to distinguish it from an outlier", from, listed(late[from]), Behind))
+	}
+	if len(modal) > 0 {
+		out = append(out, listed(modal)+"; a switch between modes is not reported as a change")
 	}
 	if short > 0 {
-		out = append(out, fmt.Sprintf("%s: fewer than %d runs, so nothing can be said of steps and drifts",
+		out = append(out, fmt.Sprintf("%s: with fewer than %d runs, steps and drifts cannot be detected",
 			console.Plural(short, "noisy series is short", "noisy series are short"), Fewest))
 	}
 	return out
+}
+
+// Modes is the modes of the series in words, with the share of the values in each; "": it has none.
+func (s *Series) Modes() string {
+	modes := s.Course.Modes
+	if len(modes) == 0 {
+		return ""
+	}
+	levels, shares := make([]string, len(modes)), make([]string, len(modes))
+	for i, m := range modes {
+		levels[i], shares[i] = console.Number(m.Level), fmt.Sprintf("%.0f %%", 100*m.Share)
+	}
+	last := len(levels) - 1
+	text := strings.Join(levels[:last], ", ") + " and " + levels[last]
+	if unit := s.Metric.Unit.Sign(); unit != "" {
+		text += " " + unit
+	}
+	return fmt.Sprintf("%s modes: %s (%s)", []string{"two", "three", "four"}[last-1], text,
+		strings.Join(shares, "/"))
 }
 
 // listed is a list in words, of which the first few are named.

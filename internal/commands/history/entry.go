@@ -1,8 +1,8 @@
 // Package history keeps what runs found at each commit, and says what became of their figures.
 //
 // A store is a folder, or a reference of a git repository: files that are written
-// once and never changed, so that whoever adds one at the same time as another loses nothing.
-// A run is kept as an Entry: who was measured, where, and each cell's figures.
+// once and never changed, so that concurrent additions lose nothing.
+// A run is kept as an Entry: what was measured, where, and each cell's figures.
 //
 // Figures of simulations are exact: the first commit at which a trial is another changed it.
 // Figures of real processes are noisy: stats.FollowCourse finds where they step or drift.
@@ -19,7 +19,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/commits"
 	"github.com/conclave-bench/conclave/internal/base/program"
-	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -42,7 +41,7 @@ type Entry struct {
 	Go      string          `json:"go"`
 	Machine results.Machine `json:"machine"`
 	// Bus is the time of a round trip over the bare bus in µs, the median of those that the run
-	// measured; 0 if it did not.
+	// measured; 0 if it did not. No figure follows it: docs/how-to/history.md.
 	Bus   float64 `json:"bus_round_trip_us,omitempty"`
 	Cells []Cell  `json:"cells"`
 }
@@ -106,7 +105,7 @@ func NewEntry(t *results.Table, c commits.Commit) (*Entry, error) {
 		return nil, fmt.Errorf("%s is not complete: %s continues it", t.Path,
 			program.Command("run", "--resume", t.Path))
 	case len(m.Machines()) > 1 && slices.ContainsFunc(t.Cells(), onNodes):
-		return nil, fmt.Errorf("%s ran on %d machines; a history takes runs of one", t.Path,
+		return nil, fmt.Errorf("%s ran on %d machines; a history takes runs on one machine", t.Path,
 			len(m.Machines()))
 	case len(t.Trials) == 0:
 		return nil, fmt.Errorf("%s has no trials", t.Path)
@@ -163,12 +162,11 @@ func hex8(v uint32) string { return fmt.Sprintf("%08x", v) }
 func exactText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func newFigure(c *results.Cell, name string, exact bool) Figure {
-	values, censored := c.Sample(name)
-	f := Figure{N: len(values), Censored: censored}
+	d := c.Describe(name)
+	f := Figure{N: d.N, Censored: d.Censored}
 	if f.N+f.Censored == 0 {
 		return f
 	}
-	d := stats.Describe(values, censored)
 	f.Median, f.Mean = results.Finite(d.Median), results.Finite(d.Mean)
 	if exact {
 		h := fnv.New32a()
@@ -179,6 +177,14 @@ func newFigure(c *results.Cell, name string, exact bool) Figure {
 		f.Digest = hex8(h.Sum32())
 	}
 	return f
+}
+
+// of is the figure that stands for the trials in tables; nil: beyond what was seen.
+func (f *Figure) of(m *metric.Metric) *float64 {
+	if m != nil && m.Kind.Pooled() {
+		return f.Mean
+	}
+	return f.Median
 }
 
 // name is that of the entry's file: entries of one run are one file, by whomever they are added.
@@ -200,10 +206,11 @@ func (e *Entry) encode() ([]byte, error) {
 func (e *Entry) bad() error {
 	switch {
 	case e.Schema > Schema:
-		return fmt.Errorf("schema_version %d is of a newer version of the program, which reads up to %d",
+		return fmt.Errorf("schema_version %d is of a newer version of the program; this one reads up to %d",
 			e.Schema, Schema)
 	case e.Schema < 1 || e.Commit.Hash == "" || e.Experiment == "" || len(e.Cells) == 0:
-		return fmt.Errorf("no entry: want schema_version, commit, experiment and cells; remove the file " +
+		return fmt.Errorf("no entry: expected schema_version, commit, experiment and cells; remove the " +
+			"file " +
 			"if it is not of a history")
 	}
 	return nil

@@ -42,21 +42,21 @@ func openRef(ctx context.Context, dir, name string) (*gitRef, error) {
 	branch, isBranch := strings.CutPrefix(ref, branches)
 	switch {
 	case !isBranch && !strings.HasPrefix(ref, notes):
-		return nil, answer.Mistaken("%s is neither a note nor a branch; want git:refs/notes/NAME or "+
+		return nil, answer.Mistaken("%s is neither a note nor a branch; expected git:refs/notes/NAME or "+
 			"git:BRANCH", ref)
 	case strings.Contains(ref, "/-"):
-		return nil, answer.Mistaken("%s looks like an option; want another name, as "+
+		return nil, answer.Mistaken("%s looks like an option; choose another name, as "+
 			"git:refs/notes/conclave", ref)
 	case isBranch && (branch == "@" || strings.HasSuffix(branch, "HEAD") && !strings.Contains(branch, "/")):
-		return nil, answer.Mistaken("%s would be a branch with a name that has a meaning of its own to git; "+
-			"want another name, as git:refs/notes/conclave", ref)
+		return nil, answer.Mistaken("%s would be a branch whose name has a special meaning in git; "+
+			"choose another name, as git:refs/notes/conclave", ref)
 	}
 	repo, err := commits.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := repo.Git(ctx, nil, nil, "check-ref-format", ref); err != nil {
-		return nil, answer.Mistaken("%s is no name of a reference of git", name)
+		return nil, answer.Mistaken("%s is not a valid name of a git reference", name)
 	}
 	return &gitRef{repo, ref}, nil
 }
@@ -64,7 +64,7 @@ func openRef(ctx context.Context, dir, name string) (*gitRef, error) {
 // writable refuses a reference that is not history's own: a history is on it, or nothing yet, and
 // no working tree has it checked out.
 func (g *gitRef) writable(ctx context.Context) error {
-	const remedy = "; want git:refs/notes/NAME, or a branch that a history alone has"
+	const remedy = "; expected git:refs/notes/NAME, or a branch used only for a history"
 	if to, err := g.Git(ctx, nil, nil, "symbolic-ref", "--quiet", g.ref); err == nil {
 		return answer.Mistaken("%s stands for %s%s", g.ref, to, remedy)
 	}
@@ -82,7 +82,7 @@ func (g *gitRef) writable(ctx context.Context) error {
 	if is, err := g.isHistory(ctx, tip); err != nil || is {
 		return err
 	}
-	return answer.Mistaken("%s has something else than a history%s", g.ref, remedy)
+	return answer.Mistaken("%s holds something other than a history%s", g.ref, remedy)
 }
 
 // isHistory says whether the tree of a commit is that of a history: its folders, and nothing else.
@@ -113,7 +113,8 @@ func (g *gitRef) tip(ctx context.Context) (string, error) {
 	}
 	hash, err := g.Git(ctx, nil, nil, "rev-parse", "--verify", "--quiet", g.ref+"^{commit}")
 	if err != nil && ctx.Err() == nil {
-		return "", answer.Mistaken("%s names no commit; want another name, as git:refs/notes/conclave", g.ref)
+		return "", answer.Mistaken("%s names no commit; choose another name, as "+
+			"git:refs/notes/conclave", g.ref)
 	}
 	return hash, err
 }
@@ -297,7 +298,8 @@ func (g *gitRef) sync(ctx context.Context, remote string) (lost bool, err error)
 		if is, err := g.isHistory(ctx, hash); err != nil {
 			return true, err
 		} else if !is {
-			return false, answer.Mistaken("%s of %s has something else than a history; want another name",
+			return false, answer.Mistaken("%s of %s holds something other than a history; choose another "+
+				"name",
 				g.ref, remote)
 		}
 		if here, err = g.join(ctx, here, hash); err != nil {

@@ -34,26 +34,26 @@ func TestStore_Refs(t *testing.T) {
 	run(t, dir, "git", "checkout", "--quiet", "--orphan", "unborn")
 	refs := run(t, dir, "git", "show-ref", "--head")
 	for name, want := range map[string]string{
-		"git:main":                   "has something else than a history",
-		"git:other":                  "has something else than a history",
-		"git:refs/heads/other":       "has something else than a history",
+		"git:main":                   "holds something other than a history",
+		"git:other":                  "holds something other than a history",
+		"git:refs/heads/other":       "holds something other than a history",
 		"git:elsewhere":              "is checked out",
 		"git:unborn":                 "is checked out",
-		"git:refs/notes/commits":     "has something else than a history",
+		"git:refs/notes/commits":     "holds something other than a history",
 		"git:refs/notes/link":        "stands for refs/heads/main",
 		"git:refs/notes/blob":        "names no commit",
-		"git:HEAD":                   "has a meaning of its own",
-		"git:FETCH_HEAD":             "has a meaning of its own",
-		"git:@":                      "has a meaning of its own",
+		"git:HEAD":                   "has a special meaning",
+		"git:FETCH_HEAD":             "has a special meaning",
+		"git:@":                      "has a special meaning",
 		"git:--upload-pack=x":        "looks like an option",
 		"git:refs/notes/-x":          "looks like an option",
 		"git:refs/tags/v1":           "neither a note nor a branch",
 		"git:refs/replace/x":         "neither a note nor a branch",
 		"git:refs/remotes/origin/x":  "neither a note nor a branch",
-		"git:refs/heads/../notes/x":  "no name of a reference",
-		"git:refs/notes/a b":         "no name of a reference",
-		"git:refs/notes/x.lock":      "no name of a reference",
-		"git:refs/heads/main^{tree}": "no name of a reference",
+		"git:refs/heads/../notes/x":  "not a valid name of a git reference",
+		"git:refs/notes/a b":         "not a valid name of a git reference",
+		"git:refs/notes/x.lock":      "not a valid name of a git reference",
+		"git:refs/heads/main^{tree}": "not a valid name of a git reference",
 	} {
 		s, err := openIn(t.Context(), dir, name)
 		if err == nil {

@@ -4,18 +4,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/compare"
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/commits"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// A Request is what somebody asks of a history, in the words of the command line.
+// A Request is a question about a history, in the words of the command line.
 type Request struct {
 	Store     string // a place
 	At, Since string // commits
@@ -28,6 +31,32 @@ type Request struct {
 	Again     bool   // build also those whose runs the history has
 	Cause     bool   // look for causes
 	Say       func(text string)
+}
+
+// Usual is the request with every default.
+func Usual(store string) Request {
+	return Request{Store: store, At: "HEAD", Alpha: DefaultAlpha, Least: "1%"}
+}
+
+// Trends is the page of trends of a history as it is usually asked for: of the commits that the current one
+// has, or else, as outside of their repository, of all runs by date. Links are what stands beside it.
+func Trends(ctx context.Context, store string, links ...theme.Link) ([]byte, error) {
+	f := Usual(store)
+	from, a, err := f.Analysis(ctx)
+	if err != nil {
+		f.All = true
+		from, a, err = f.Analysis(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Page(from.String(), a, links...)
+}
+
+// Is says whether a folder is a history.
+func Is(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, entriesIn))
+	return err == nil && info.IsDir()
 }
 
 // open opens the history to write to it.
@@ -47,11 +76,13 @@ func (f *Request) Analysis(ctx context.Context) (*Store, *Analysis, error) {
 	o := Options{Alpha: f.Alpha, Metrics: f.Metrics}
 	var err error
 	if o.Least, err = compare.ReadShare(f.Least); err != nil {
-		return nil, nil, answer.Mistaken("--least %s: %v, want a percentage as 1%%, or a fraction as 0.01",
+		return nil, nil, answer.Mistaken("--least %s: %v, expected a percentage as 1%%, or a fraction as "+
+			"0.01",
 			f.Least, err)
 	}
 	if !(f.Alpha > 0 && f.Alpha < 1) {
-		return nil, nil, answer.Mistaken("--alpha %v: want a probability between 0 and 1, as 0.01", f.Alpha)
+		return nil, nil, answer.Mistaken("--alpha %v: expected a probability between 0 and 1, as "+
+			"0.01", f.Alpha)
 	}
 	where, err := view.ReadWhere(f.Where)
 	if err != nil {
@@ -92,7 +123,7 @@ func (f *Request) Analysis(ctx context.Context) (*Store, *Analysis, error) {
 	switch {
 	case a.Runs == 0 && len(entries) > 0:
 		return nil, nil, answer.Mistaken("none of the %d runs of %s is of a commit that %s has%s",
-			len(entries), f.Store, f.At, cmp.Or(lack, "; want another --at, or --all"))
+			len(entries), f.Store, f.At, cmp.Or(lack, "; choose another --at, or --all"))
 	case a.Elsewhere > 0 && lack != "":
 		a.Notes = append(a.Notes, "commits are missing"+lack)
 	}
@@ -165,11 +196,11 @@ func add(ctx context.Context, d *answer.Document, store *Store, path, commit str
 		switch tool := t.Manifest.Tool; {
 		case tool.Dirty:
 			return answer.Mistaken("%s: the program was built from uncommitted changes on top of %.12s, so "+
-				"that nobody can get it again; commit them, or name a commit with --commit", path,
+				"that it cannot be rebuilt; commit them, or name a commit with --commit", path,
 				tool.Commit)
 		case tool.Commit == "":
-			return answer.Mistaken("%s: the manifest does not say of which commit the program was built (go "+
-				"run does not tell it); use go build, or name the commit with --commit HEAD", path)
+			return answer.Mistaken("%s: the manifest does not name the commit of the program (go "+
+				"run does not record it); use go build, or name the commit with --commit HEAD", path)
 		default:
 			commit = tool.Commit
 		}

@@ -30,7 +30,7 @@ type Setting struct {
 // Found is what became of steps of one size.
 type Found struct {
 	Share float64 `json:"share"` // found within Within commits
-	// measured commits to when it is told, the first included: the median of those found
+	// measured commits until it is reported, the first included: the median of those found
 	Delay float64 `json:"delay"`
 	Tries int     `json:"tries"`
 }
@@ -56,8 +56,8 @@ const (
 var ErrShort = errors.New("no noisy series has 20 values or more: add more runs on real processes")
 
 // Roc adds steps to the noisy series of an analysis, and looks at each commit as if it were the
-// last. Alarms are what is told of the series as they are at any of their commits, and that the whole
-// series does not have within two commits.
+// last. Alarms are the changes that an analysis at any commit reports in the unchanged series, and that
+// the whole series does not have within two commits.
 func Roc(ctx context.Context, a *Analysis, alarms float64) (*Curve, error) {
 	c := &Curve{Shifts: []float64{0.01, 0.02, 0.05, 0.10}}
 	var series []*Series
@@ -127,7 +127,7 @@ func foundOf(delays []int) Found {
 	return f
 }
 
-// values is the series as it was followed, in logarithms.
+// values are the logarithms of the series.
 func (s *Series) values() []float64 {
 	out := make([]float64, len(s.Points))
 	for i, p := range s.Points {

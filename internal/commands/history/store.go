@@ -54,7 +54,7 @@ func Open(ctx context.Context, name string) (*Store, error) { return openIn(ctx,
 func openIn(ctx context.Context, dir, name string) (*Store, error) {
 	ref, isRef := strings.CutPrefix(name, GitPrefix)
 	if name == "" || isRef && ref == "" {
-		return nil, errors.New("want the folder of a history, or git:REF, as git:refs/notes/conclave")
+		return nil, errors.New("expected the folder of a history, or git:REF, as git:refs/notes/conclave")
 	}
 	if isRef {
 		g, err := openRef(ctx, dir, ref)
@@ -65,7 +65,8 @@ func openIn(ctx context.Context, dir, name string) (*Store, error) {
 		path = filepath.Join(dir, path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file; want a folder, or git:REF, as git:refs/notes/conclave", name)
+		return nil, fmt.Errorf("%s is a file; expected a folder, or git:REF, as "+
+			"git:refs/notes/conclave", name)
 	}
 	return &Store{folder(path), name}, nil
 }
@@ -171,7 +172,7 @@ func (s *Store) Blessings(ctx context.Context) (out []*Blessing, err error) {
 	err = s.keep.each(ctx, blessingsIn, func(name string, content []byte) error {
 		b := &Blessing{}
 		if err := json.Unmarshal(content, b); err != nil || b.Commit == "" {
-			return fmt.Errorf("%s: %s: no blessing: want commit and reason (%w)", s, name, err)
+			return fmt.Errorf("%s: %s: no blessing: expected commit and reason (%w)", s, name, err)
 		}
 		if err := intact(name, unended(content), blessingSum); err != nil {
 			return fmt.Errorf("%s: %s: %w", s, name, err)

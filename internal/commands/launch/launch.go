@@ -18,7 +18,6 @@ func usage(format string, args ...any) error { return answer.Mistaken(format, ar
 // A Source is where an experiment comes from: a file, or flags alone, and what goes over them.
 type Source struct {
 	Transport  string
-	Rounds     string
 	Set        []string
 	Algorithms []string
 	Nodes      string
@@ -36,17 +35,17 @@ func (f *Source) Simulates() {
 
 // Load makes the experiment.
 func (f *Source) Load(args []string) (*experiment.Experiment, error) {
-	over := experiment.Overrides{Transport: f.Transport, Rounds: f.Rounds, Set: f.Set, Env: f.Env}
+	over := experiment.Overrides{Transport: f.Transport, Set: f.Set, Env: f.Env}
 	switch {
 	case len(args) > 1:
-		return nil, usage("%d files: %s; want one", len(args), strings.Join(args, ", "))
+		return nil, usage("%d files: %s; expected one", len(args), strings.Join(args, ", "))
 	case len(args) == 1 && (f.Nodes != "" || len(f.Algorithms) > 0):
 		return nil, usage("--algorithms and --nodes go without FILE; beside %s use --set, "+
 			"as --set nodes=5", args[0])
 	case len(args) == 1:
 		return experiment.Load(args[0], over)
 	case len(f.Algorithms) == 0:
-		return nil, usage("no experiment: want FILE or --algorithms (\"bench init\" prints a FILE)")
+		return nil, usage("no experiment: expected FILE or --algorithms (\"bench init\" prints a FILE)")
 	}
 	return experiment.Build(catalog.FullNames(f.Algorithms), f.Nodes, over)
 }

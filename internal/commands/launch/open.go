@@ -19,7 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/runner/nodes"
 )
 
-// A Request is a run that somebody asks for, in the words of the command line.
+// A Request is a run to start, in the words of the command line.
 type Request struct {
 	Source
 	Files                       []string // arguments
@@ -78,7 +78,8 @@ func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
 		folder, err := f.folder(e, header, config)
 		return e, folder, err
 	}
-	for _, name := range []string{"transport", "rounds", "set", "algorithms", "nodes", "out", "shard"} {
+	for _, name := range []string{"transport", "set", "params", "seed", "repetitions", "rounds", "algorithms",
+		"nodes", "out", "shard"} {
 		if f.Given(name) {
 			return nil, nil, usage("--%s with --resume: a resumed run keeps its settings; leave it out", name)
 		}
@@ -115,7 +116,7 @@ func CheckHost(e *experiment.Experiment, host string) error {
 	case e.Bus.URL != "":
 		return usage("--host with bus.url: a host has a bus of its own; leave one of them out")
 	case len(strings.Fields(host)) == 0:
-		return usage("--host %q, want a command, as \"ssh lab7 ./node host\"", host)
+		return usage("--host %q, expected a command, as \"ssh lab7 ./node host\"", host)
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
 	case f.Hosts == "":
 		return nil
 	case f.Host != "":
-		return usage("--host with --hosts: the one is a machine for all nodes, the other several; leave " +
+		return usage("--host with --hosts: one machine for all nodes, or several; leave " +
 			"one of them out")
 	case f.Shard != "":
 		return usage("--hosts with --shard: a shard's trials are on one machine; leave one of them out")
@@ -270,7 +271,7 @@ func (f *Request) folder(e *experiment.Experiment, h results.Header, config []by
 	}
 	folder, err := results.Open(dir, results.Resume{Config: config})
 	if err != nil {
-		err = fmt.Errorf("shard %v is there already: %w, in another folder (--out)", h.Shard, err)
+		err = fmt.Errorf("shard %v exists already: %w, in another folder (--out)", h.Shard, err)
 	}
 	return folder, err
 }
@@ -281,11 +282,11 @@ func (f *Request) machineName() (string, error) {
 	case f.Machine != "":
 		return f.Machine, nil
 	case f.Host != "":
-		return "", usage("--shard with --host: want the name of that machine, as --machine lab7")
+		return "", usage("--shard with --host: expected the name of that machine, as --machine lab7")
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "", usage("--shard: this machine does not tell its name: %v; give it one with --machine", err)
+		return "", usage("--shard: the name of this machine is unknown: %v; give it one with --machine", err)
 	}
 	return name, nil
 }
@@ -308,8 +309,8 @@ func (f *Request) sameHost(dir string) error {
 	case h.Queue == "" && f.Queue.URL != "":
 		return usage("--queue with --resume: the run began without one; leave it out")
 	case !slices.Equal(h.Hosts, hosts):
-		return usage("--resume: the run began on the hosts %s, and now they are %s; go on with the file of "+
-			"hosts (--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
+		return usage("--resume: the run began on the hosts %s, and now they are %s; continue with the file "+
+			"of hosts (--hosts) that it began with", orNone(h.Hosts), orNone(hosts))
 	case slices.Equal(h.Host, strings.Fields(f.Host)):
 	case len(h.Host) == 0:
 		return usage("--host with --resume: the run began without one; leave it out")
@@ -322,7 +323,7 @@ func (f *Request) sameHost(dir string) error {
 	name, err := f.machineName()
 	if err == nil && name != h.Shard.Host {
 		return usage("shard %v began on machine %q, and this is %q: a repetition is not divided over "+
-			"machines; go on there, or remove %s and run the shard again; or add --machine %s if this is "+
+			"machines; continue there, or remove %s and run the shard again; or add --machine %s if this is "+
 			"that one", h.Shard, h.Shard.Host, name, program.Quote(dir), program.Quote(h.Shard.Host))
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/answers/compare"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/program"
@@ -31,6 +32,7 @@ func (o *Outcome) Document(verb string) *answer.Document {
 			view.FigureNote(o.Stopping.Rule().Method())}, notes...) {
 			d.Add(answer.Note{Text: text, Line: text, Of: []string{"cells"}})
 		}
+		d.Add(answer.Facts{{Name: "statuses", Value: o.judgements(), Line: "trials: " + o.judgements()}})
 		o.variance(d)
 	}
 	facts := answer.Facts{
@@ -42,6 +44,10 @@ func (o *Outcome) Document(verb string) *answer.Document {
 		facts[1].Line = "results: " + o.Dir
 	}
 	d.Add(facts)
+	if len(o.traced) > 0 {
+		text := results.LeftOut(o.traced)
+		d.Add(answer.Note{Text: text, Line: text})
+	}
 	o.judged(d)
 	o.failures(d)
 	if o.Tally.Err != nil {
@@ -49,7 +55,7 @@ func (o *Outcome) Document(verb string) *answer.Document {
 			d.Add(answer.Note{Kind: "interrupted", Text: text, Line: text, Aside: true})
 		}
 		aside(o.Tally.Err.Error())
-		aside(fmt.Sprintf("%s are kept; go on with: %s", Progress(e, o.finished, o.Stopping.Planned()),
+		aside(fmt.Sprintf("%s are kept; continue with: %s", Progress(e, o.finished, o.Stopping.Planned()),
 			program.Command(append([]string{"run", "--resume", o.Dir}, o.Again...)...)))
 	}
 	return d
@@ -72,13 +78,17 @@ func (o *Outcome) table(d *answer.Document) (notes []string) {
 	t.Main, t.Keys = true, 1+len(view.Varying(e.Designs()))
 	for i := range o.cells {
 		c, cell := &o.cells[i], &e.Cells[i]
-		row := []answer.Value{cell.Number, cell.Label}
+		label := answer.Shown{Value: cell.Label, Text: cell.Label}
+		if !c.within(cell) {
+			label.Text += " *"
+		}
+		row := []answer.Value{cell.Number, label}
 		for i, name := range e.Columns {
 			if name != "label" {
 				row = append(row, designValue(cell.Design[i].Value))
 			}
 		}
-		row = append(row, c.Statuses[trace.OK])
+		row = append(row, cell.Patience(), c.Statuses[trace.OK])
 		for _, m := range o.Metrics {
 			s := c.Describe(m)
 			row = append(row, answer.Shown{Value: Estimate(s),
@@ -98,10 +108,18 @@ func (o *Outcome) table(d *answer.Document) (notes []string) {
 		t.Row(row...)
 		beyond = beyond || !c.within(cell)
 	}
+	if len(o.cells) > mostRows {
+		if wide, of := o.wide(d); wide {
+			t.Only = answer.Programs
+			notes = append(notes, fmt.Sprintf("the table shows only %s, of %s; all figures with "+
+				"intervals: %s", of, console.Plural(len(o.cells), "cell", "cells"),
+				program.Command("report", o.Dir)))
+		}
+	}
 	o.rule(d, rule)
-	notes = legend.Notes()
+	notes = append(notes, legend.Notes()...)
 	if beyond {
-		notes = append(notes, "*: in_model=false: more was asked of the algorithm than it promises")
+		notes = append(notes, "*: in_model=false: conditions exceed what the algorithm promises to handle")
 	}
 	for i := range asides {
 		if slices.ContainsFunc(o.cells, func(c cell) bool { return c.asides[i] > 0 }) {
@@ -109,6 +127,111 @@ func (o *Outcome) table(d *answer.Document) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// differInPatience says whether algorithms are compared whose time-outs differ, and are not tuned.
+func (o *Outcome) differInPatience() bool {
+	cells := o.Experiment.Cells
+	return o.Experiment.AsSet != "" && slices.ContainsFunc(cells, func(c experiment.Cell) bool {
+		return c.Patience() != cells[0].Patience()
+	})
+}
+
+// mostRows is how many cells people see in a table with a row for each.
+const mostRows = 40
+
+// wide adds a table of one metric, that by which the algorithms are ranked, or else the first: with the
+// values of the swept key that has the most of them as columns. It fails where nothing is swept, or that
+// would be as long.
+func (o *Outcome) wide(d *answer.Document) (ok bool, of string) {
+	if len(o.Metrics) == 0 {
+		return false, ""
+	}
+	if of = o.Metrics[0]; o.ranking != nil {
+		of = o.ranking.Metric.Name
+	}
+	e := o.Experiment
+	varying := slices.DeleteFunc(slices.Clone(view.Varying(e.Designs())), func(name string) bool {
+		return name == "label"
+	})
+	across, most := "", []string(nil)
+	for _, name := range varying {
+		var values []string
+		for i := range e.Cells {
+			if v := metric.Get(e.Cells[i].Design, name); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) <= mostAcross && len(values) > len(most) {
+			across, most = name, values
+		}
+	}
+	if len(most) < 2 {
+		return false, of
+	}
+	down := slices.DeleteFunc(varying, func(name string) bool { return name == across })
+	columns := []answer.Column{{Name: "label", Head: "algorithm", Kind: answer.Words}}
+	for _, name := range down {
+		columns = append(columns, answer.Column{Name: name, Kind: answer.Words})
+	}
+	if o.differInPatience() {
+		columns = append(columns, answer.Column{Name: "time_out", Kind: answer.Words})
+	}
+	for _, v := range most {
+		columns = append(columns, answer.Column{Name: v, Kind: answer.Number})
+	}
+	var rows [][]answer.Value
+	at := map[string]int{}
+	for i := range e.Cells {
+		cell := &e.Cells[i]
+		row := []answer.Value{cell.Label}
+		for _, name := range down {
+			row = append(row, metric.Get(cell.Design, name))
+		}
+		if o.differInPatience() {
+			row = append(row, cell.Patience())
+		}
+		key := fmt.Sprint(row)
+		if _, known := at[key]; !known {
+			at[key] = len(rows)
+			rows = append(rows, append(row, make([]answer.Value, len(most))...))
+		}
+		rows[at[key]][len(row)+slices.Index(most, metric.Get(cell.Design, across))] = o.brief(i, of)
+	}
+	if len(rows) > mostRows {
+		return false, of
+	}
+	d.Add(answer.Text(of + ", by " + across + ":"))
+	t := d.Table("wide", columns...)
+	t.Only, t.Keys = answer.People, len(columns)-len(most)
+	for _, row := range rows {
+		t.Row(row...)
+	}
+	return true, of
+}
+
+// mostAcross is how many values of a key fit beside each other.
+const mostAcross = 12
+
+// brief is the figure of a cell without its interval, and whether all of its trials count.
+func (o *Outcome) brief(i int, of string) string {
+	c, cell := &o.cells[i], &o.Experiment.Cells[i]
+	s := c.Describe(of)
+	text := view.OrBeyond(s.Center())
+	if n := s.N + s.Censored; n == 0 {
+		text = "none"
+	}
+	trials := 0
+	for _, n := range c.Statuses {
+		trials += n
+	}
+	if c.Statuses[trace.OK] < trials {
+		text += fmt.Sprintf(" ok %d/%d", c.Statuses[trace.OK], trials)
+	}
+	if !c.within(cell) {
+		text += " *"
+	}
+	return text
 }
 
 // columns are those of the table: people see of the design what varies.
@@ -135,14 +258,22 @@ func (o *Outcome) columns() []answer.Column {
 		}
 		out = append(out, c)
 	}
-	out = append(out, answer.Column{Name: "n", Kind: answer.Count})
+	patience := programs("time_out", answer.Words)
+	if o.differInPatience() {
+		patience.Only = answer.Everybody
+	}
+	out = append(out, patience, answer.Column{Name: "n", Kind: answer.Count})
 	for _, m := range o.Metrics {
 		out = append(out, answer.Column{Name: m, Kind: answer.Figure, Unit: string(metric.Named(m).Unit)})
 	}
 	if o.Stopping.Record() != nil {
 		out = append(out, answer.Column{Name: "until", Kind: answer.Words})
 	}
-	out = append(out, answer.Column{Name: "trials", Kind: answer.Words}, programs("in_model", answer.Flag))
+	trials := programs("trials", answer.Words)
+	if o.Whole {
+		trials.Only = answer.Everybody
+	}
+	out = append(out, trials, programs("in_model", answer.Flag))
 	for _, status := range trace.Statuses() {
 		out = append(out, programs("trials_"+string(status), answer.Count))
 	}
@@ -161,9 +292,9 @@ func designValue(text string) answer.Value {
 	return text
 }
 
-// Estimate is a median with its interval.
+// Estimate is a figure with its interval.
 func Estimate(s stats.Summary) answer.Estimate {
-	return answer.Estimate{Value: s.Median, Low: s.CILow, High: s.CIHigh, N: s.N, Censored: s.Censored,
+	return answer.Estimate{Value: s.Center(), Low: s.CILow, High: s.CIHigh, N: s.N, Censored: s.Censored,
 		Doubt: s.Doubtful()}
 }
 
@@ -210,13 +341,27 @@ func (o *Outcome) warnings() []string {
 	say(!e.Virtual() && e.Rounds > 1 && e.Rounds < stats.MinimumGroups,
 		"an interval of the median that respects rounds needs %d of them, and there are %d; "+
 			"set rounds to %d or more", stats.MinimumGroups, e.Rounds, stats.MinimumGroups)
-	t := &o.Tally
+	// First what explains the exit code, then what the run is a part of and what the ranking rests on.
+	part := results.Shard{Index: e.Shard.Index, Of: e.Shard.Of}.Note()
+	weight := func(text string) int { return slices.Index([]string{"", e.AsSet, part}, text) }
+	slices.SortStableFunc(out, func(a, b string) int { return weight(b) - weight(a) })
+	return append(o.excesses(), out...)
+}
+
+// excesses say of what there is too much: they explain the exit code.
+func (o *Outcome) excesses() (out []string) {
+	e, t := o.Experiment, &o.Tally
+	say := func(when bool, format string, args ...any) {
+		if when {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
 	say(t.Timeouts > e.Allow.Timeout, "%s within the model did not end (allow.timeout is %d; "+
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
 		console.Plural(t.Timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
 		o.example(trace.TimedOut))
 	say(t.Invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
-		"fewer nodes or an idle machine, or raise retries", console.Plural(t.Invalid, "trial", "trials"),
+		"fewer nodes or an idle machine", console.Plural(t.Invalid, "trial", "trials"),
 		console.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
 	if e.Allow.TooMarked(t.Marked, t.OK) {
 		say(true, "%d of %s with status ok are marked (allow.marked is %g %%): %s; use fewer "+
@@ -230,8 +375,8 @@ func (o *Outcome) warnings() []string {
 	return out
 }
 
-// mostRanked is how many sentences of the ranking the terminal gets.
-const mostRanked = 12
+// mostRanked is how many lines of the ranking the terminal gets.
+const mostRanked = 8
 
 // rank says which algorithms are the faster.
 func (o *Outcome) rank(d *answer.Document) {
@@ -239,37 +384,28 @@ func (o *Outcome) rank(d *answer.Document) {
 	if r == nil {
 		return
 	}
-	sentences, more := r.Sentences(mostRanked)
-	d.Say(r.Head())
-	for _, text := range sentences {
-		d.Say("  " + text)
+	lines, more := r.Lines(mostRanked)
+	for _, text := range lines {
+		d.Say(text)
 	}
 	if more > 0 {
-		d.Say(fmt.Sprintf("  and %d more: %s", more, program.Command("report", o.Dir)))
+		d.Say(fmt.Sprintf("and %d more: %s", more, program.Command("report", o.Dir)))
 	}
-	t := hidden(d, "ranking", "metric place:map slower faster shown:flag same_luck:flag "+
-		"n:count ratio:number difference:number ci_low:number "+
-		"ci_high:number p:number clock_doubt_ms:number text")
-	for _, duel := range r.Duels {
-		ratio, apart := answer.Value(duel.Ratio), answer.Value(nil)
-		if duel.Apart {
-			ratio, apart = apart, ratio
-		}
-		t.Row(r.Metric.Name, metric.ByName(duel.Place), duel.Slow, duel.Fast, duel.Shown(), duel.Paired,
-			duel.N, ratio, apart, duel.Low, duel.High, duel.Adjusted, doubtful(duel.Doubt), duel.String())
+	d.Say(r.Head())
+	if len(r.Standings) > 0 {
+		labels := r.Standings[0].Labels
+		d.Say(r.Legend() + "; two in detail: " +
+			program.Command("compare", "RUN", labels[0], labels[len(labels)-1]))
 	}
+	orders := hidden(d, "orders", "metric place:map places:count order")
+	for _, s := range r.Standings {
+		orders.Row(r.Metric.Name, metric.ByName(s.Place), max(s.Over, 1), s.String())
+	}
+	compare.Table(d, []*compare.Ranking{r}, func(*compare.Duel) bool { return true })
 	d.Add(answer.Facts{{Name: "ranking_tests", Value: r.Tests}})
 	for _, text := range r.Notes {
 		d.Add(answer.Note{Text: text, Of: []string{"ranking"}, Only: answer.Programs})
 	}
-}
-
-// doubtful is what clocks can be wrong by; nothing where that is less than the figure.
-func doubtful(v float64) answer.Value {
-	if v == 0 {
-		return nil
-	}
-	return v
 }
 
 // variance adds how much of it lies between rounds, of a run that has several.
@@ -295,12 +431,36 @@ func (o *Outcome) judged(d *answer.Document) {
 	if o.finished == 0 {
 		return
 	}
-	for i, text := range o.warnings() {
-		d.Add(answer.Note{Text: text, Line: fmt.Sprintf("[%d] %s", i+1, text)})
+	notes := folded(o.warnings())
+	var lines []string
+	for i, text := range notes {
+		lines = append(lines, fmt.Sprintf("[%d] %s", i+1, text))
+	}
+	shown := short(lines)
+	if o.Whole {
+		shown = len(lines)
+	}
+	for i, text := range notes {
+		d.Add(answer.Note{Text: text, Line: lines[i], Long: i >= shown})
+	}
+	if more := len(notes) - shown; more > 0 {
+		d.Add(answer.Facts{{Name: "notes_left_out", Value: more,
+			Line: fmt.Sprintf("and %s: --notes, or %s", console.Plural(more, "more note", "more notes"),
+				program.Command("report", o.Dir))}})
+	}
+	told := map[string]int{}
+	for i := range o.Violations {
+		told[o.alike(&o.Violations[i])]++
 	}
 	for i := range o.Violations {
 		t := &o.Violations[i]
-		d.Add(answer.Note{Kind: "violation", Text: o.algorithm(t) + ": " + t.Reason,
+		text, n := o.algorithm(t)+": "+t.Reason, told[o.alike(t)]
+		if delete(told, o.alike(t)); n == 0 {
+			continue
+		} else if n > 1 {
+			text += fmt.Sprintf(" (and alike in %s)", console.Plural(n-1, "more trial", "more trials"))
+		}
+		d.Add(answer.Note{Kind: "violation", Text: text,
 			Hint: program.Command("replay", o.Dir, "--trial", strconv.Itoa(t.Trial))})
 	}
 	o.trials(d, "violations", o.Violations)
@@ -315,6 +475,11 @@ func (o *Outcome) judged(d *answer.Document) {
 		d.Say(fmt.Sprintf("and %s with status violation in trials.csv",
 			console.Plural(more, "more trial", "more")))
 	}
+}
+
+// alike is what trials have in common whose reasons differ in numbers alone.
+func (o *Outcome) alike(t *results.Trial) string {
+	return o.algorithm(t) + numbers.ReplaceAllString(t.Reason, "#")
 }
 
 func (o *Outcome) algorithm(t *results.Trial) string { return o.Experiment.Cells[t.Cell-1].Algorithm }
@@ -371,4 +536,12 @@ func (o *Outcome) trials(d *answer.Document, name string, list []results.Trial) 
 	for i := range list {
 		t.Row(list[i].Trial, list[i].Cell, o.algorithm(&list[i]), list[i].Reason)
 	}
+}
+
+// doubtful is what clocks can be wrong by; nothing where that is less than the figure.
+func doubtful(v float64) answer.Value {
+	if v == 0 {
+		return nil
+	}
+	return v
 }

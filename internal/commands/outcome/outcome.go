@@ -26,6 +26,7 @@ type Outcome struct {
 	Dir        string
 	Again      []string // flags with which an interrupted run is resumed, and their values
 	Notes      []string
+	Whole      bool     // people see all notes, and how the trials of each cell ended
 	Metrics    []string // of the table
 	Tally      Tally
 	Stopping   *runner.Stopping
@@ -40,6 +41,7 @@ type Outcome struct {
 	held     []compare.Held                  // those over operations, kept or not
 	ranking  *compare.Ranking                // of the algorithms; nil: there is none
 	spreads  []compare.Spread                // of several rounds on real nodes
+	traced   []results.Traced                // where traces were left out
 }
 
 // A cell is what the trials of one came to.
@@ -58,18 +60,21 @@ type aside struct {
 }
 
 var asides = [...]aside{
-	{metric.SettledShare, 0, "never settled", "no leader that the scenario struck had led for settle; " +
+	{metric.SettledShare, 0, "never settled", "no leader had led for settle when the scenario struck it; " +
 		"see leader_wait_ms and settled_share"},
-	{metric.HastenedShare, 1, "hastened", "a process had missed the leader, or given it up, before it " +
-		"crashed: the times of elections and outages leave such trials out; see hastened_share"},
+	{metric.HastenedShare, 1, "hastened", "a process had suspected or given up the leader before it " +
+		"crashed: times of elections and outages exclude such trials; see hastened_share"},
 }
 
-// MostTold bounds how many trials are told in words. All of them are counted.
+// MostTold bounds how many trials are described in words. All of them are counted.
 const MostTold = 10
 
 // Of reads what the folder holds. Its figures are those of summary.csv.
 func Of(e *experiment.Experiment, dir string) (*Outcome, error) {
 	o := New(e, dir)
+	if m, err := results.ReadManifest(dir); err == nil { // a run that was killed has none
+		o.traced = m.Traced
+	}
 	return o, runner.EachTrial(e, dir, o.Add)
 }
 
@@ -103,12 +108,18 @@ func (o *Outcome) Hold() error {
 	}
 	t, err := results.ReadTable(o.Dir)
 	if err == nil {
-		o.misses, o.held, err = compare.Misses(t, e.Thresholds)
-		o.Tally.Missed = len(o.misses)
-		o.Notes = append(o.Notes, compare.Drifts(t)...)
-		o.Notes = append(o.Notes, compare.ReplacedNotes(t)...)
-		o.ranking, o.spreads = compare.Rank(t), compare.Spreads(t)
+		err = o.hold(t)
 	}
+	return err
+}
+
+// hold is Hold of the tables of a run.
+func (o *Outcome) hold(t *results.Table) (err error) {
+	o.misses, o.held, err = compare.Misses(t, o.Experiment.Thresholds)
+	o.Tally.Missed = len(o.misses)
+	o.Notes = append(o.Notes, compare.Drifts(t)...)
+	o.Notes = append(o.Notes, compare.ReplacedNotes(t)...)
+	o.ranking, o.spreads = compare.Rank(t), compare.Spreads(t)
 	return err
 }
 
@@ -166,9 +177,10 @@ func (o *Outcome) note(t *results.Trial) {
 func (o *Outcome) example(status trace.Status) string {
 	t := o.first[status]
 	if t == nil || t.Reason == "" {
-		return "the reason stands in trials.csv"
+		return "trials.csv has the reason"
 	}
-	return fmt.Sprintf("trial %d: %s", t.Trial, console.Short(t.Reason))
+	why, _, _ := strings.Cut(t.Reason, "; ") // what follows is the remedy
+	return fmt.Sprintf("trial %d: %s", t.Trial, console.Short(why))
 }
 
 func keep(list []results.Trial, t *results.Trial) []results.Trial {
@@ -196,7 +208,7 @@ func (o *Outcome) count(c *cell, cell *experiment.Cell) string {
 		if n := c.Statuses[status]; n > 0 {
 			part := fmt.Sprintf("%s %d", status, n)
 			if status == trace.OK {
-				part += c.but()
+				part += but(c.Marked, c.asides)
 			}
 			parts = append(parts, part)
 			total += n
@@ -219,15 +231,41 @@ func (o *Outcome) count(c *cell, cell *experiment.Cell) string {
 	return text
 }
 
-// but says what is to be known of the trials with status ok.
-func (c *cell) but() string {
+// judgements is how the trials of the run ended, and how many of them the cells still lack.
+func (o *Outcome) judgements() string {
+	marked, missing := o.Tally.Marked, o.Stopping.Planned()-o.finished
+	var about [len(asides)]int
+	for i := range o.cells {
+		for k, n := range o.cells[i].asides {
+			about[k] += n
+		}
+	}
 	var parts []string
-	if c.Marked > 0 {
-		parts = append(parts, fmt.Sprintf("marked %d", c.Marked))
+	for _, status := range trace.Statuses() {
+		if n := o.statuses[status]; n > 0 {
+			part := fmt.Sprintf("%s %d", status, n)
+			if status == trace.OK {
+				part += but(marked, about)
+			}
+			parts = append(parts, part)
+		}
+	}
+	if missing > 0 && o.Experiment.Until == nil {
+		parts = append(parts, fmt.Sprintf("not run %d", missing))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// but says what is to be known of trials with status ok, of which so many are marked, and each aside is
+// about so many.
+func but(marked int, about [len(asides)]int) string {
+	var parts []string
+	if marked > 0 {
+		parts = append(parts, fmt.Sprintf("marked %d", marked))
 	}
 	for i := range asides {
-		if c.asides[i] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", asides[i].name, c.asides[i]))
+		if about[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", asides[i].name, about[i]))
 		}
 	}
 	if parts == nil {

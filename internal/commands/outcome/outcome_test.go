@@ -109,19 +109,19 @@ func TestOutcome_TimedOut(t *testing.T) {
 			}
 		}
 	}
-	if notes := o.table(answer.New("run", "")); len(notes) != 1 {
+	if notes := o.table(answer.New("run", "")); len(notes) != 2 {
 		t.Errorf("%q", notes)
 	}
 	good := results.Trial{InModel: true, Trial: 8, Cell: 1, Repetition: 8, Status: trace.OK}
-	good.Set(metric.SplitBrain.Of(0), metric.ClockError.Of(15))
+	good.Set(metric.SplitBrain.Of(0), metric.ClockError.Of(200))
 	o.Add(&good)
 	d := answer.New("run", "")
 	notes := o.table(d)
 	row := d.Blocks[0].(*answer.Table).Rows[0]
-	if len(notes) != 3 || !strings.HasSuffix(notes[2], "(0.03 ms)") ||
+	if len(notes) != 4 || !strings.HasSuffix(notes[3], "(0.4 ms)") ||
 		!slices.ContainsFunc(row, func(v answer.Value) bool {
 			shown, is := v.(answer.Shown)
-			return is && strings.HasPrefix(shown.Text, "0? [")
+			return is && strings.HasPrefix(shown.Text, "0.286? [")
 		}) {
 		t.Errorf("%q, %q", row, notes)
 	}

@@ -49,17 +49,21 @@ type Question struct {
 // Detect works out how many trials it takes, from a pilot.
 func Detect(ctx context.Context, e *experiment.Experiment, q *Question) (*Detection, error) {
 	found := &Detection{by: q.By}
-	metrics := metric.Shown(e.Problem, metric.Main)
-	if len(q.Metrics) > 0 {
-		metrics = nil
-	}
+	var metrics []*metric.Metric
 	for _, name := range q.Metrics {
 		m := metric.Named(name)
 		if m == nil || !m.Applies(e.Problem) {
-			return nil, answer.Mistaken("--metrics: no metric %q of %s (docs/results.md has all)", name,
-				e.Problem)
+			return nil, answer.Mistaken("--metrics: no metric %q of %s (docs/reference/metrics.md has all)",
+				name, e.Problem)
 		}
 		metrics = append(metrics, m)
+	}
+	if len(q.Metrics) == 0 {
+		var designs [][]metric.Field
+		for i := range e.Cells {
+			designs = append(designs, e.Cells[i].Design)
+		}
+		metrics = view.Headlines(designs)
 	}
 	var table *results.Table
 	var err error
@@ -220,7 +224,8 @@ func (f *Detection) remarks(e *experiment.Experiment) (out []string) {
 	by := view.Share(f.by)
 	if e.Virtual() {
 		out = append(out, "pairs: trials with equal seeds on each side, if all of them change by "+by+
-			"; what changes some of them only needs more", "exact: counts with equal seeds: one trial tells")
+			"; a change of only some of them needs more", "exact: counts with equal seeds: one trial "+
+			"suffices")
 	}
 	out = append(out, "ranks: trials on each side, whatever their seeds, if each value changes by "+by+
 		" and they spread as in the pilot (Noether 1987)")
@@ -230,13 +235,13 @@ func (f *Detection) remarks(e *experiment.Experiment) (out []string) {
 		}
 	}
 	if f.simulated && !e.Virtual() {
-		out = append(out, "careful: a simulated pilot knows nothing of the machine's noise, and real nodes "+
+		out = append(out, "careful: a simulated pilot lacks the machine's noise, and real nodes "+
 			"need more: give the folder of a run on them with --pilot")
 	}
 	out = append(out, f.legend.Notes()...)
 	for _, name := range f.without {
 		out = append(out, "not in the pilot: "+name)
 	}
-	return append(out, "bench compare calls nothing worse that is below its --threshold ("+
-		view.Share(compare.DefaultThreshold)+"): give it less, as "+view.Share(f.by/2))
+	return append(out, "bench compare ignores changes below its --threshold ("+
+		view.Share(compare.DefaultThreshold)+"): lower it, as "+view.Share(f.by/2))
 }

@@ -4,15 +4,19 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/answers/compare"
+	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // Document is what an experiment would run. Found is what it takes to detect a change; nil: nobody asked.
@@ -21,6 +25,9 @@ func Document(e *experiment.Experiment, found *Detection) *answer.Document {
 	d.Add(facts(e))
 	if text := settling(e); text != "" {
 		d.Say("settle      " + text)
+	}
+	if text := power(e); text != "" {
+		d.Say("ranking     " + text)
 	}
 	d.Say("")
 	addCells(d, e)
@@ -34,6 +41,28 @@ func Document(e *experiment.Experiment, found *Detection) *answer.Document {
 		found.add(d, e)
 	}
 	return d
+}
+
+// power says what so many repetitions can show among so many pairs of algorithms; "" if there are none, or no
+// time by which algorithms of the problem are ranked.
+func power(e *experiment.Experiment) string {
+	designs := e.Designs()
+	columns, places := view.Varying(designs), map[string]int{}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "label" })
+	for _, d := range designs {
+		places[view.Name(view.Place(d, columns), columns)]++
+	}
+	tests, fewest := 0, len(designs)
+	for _, n := range places {
+		tests, fewest = tests+n*(n-1)/2, min(fewest, n)
+	}
+	if len(places) > 1 {
+		tests += fewest * (fewest - 1) / 2 // over the sweep
+	}
+	if tests == 0 || e.Repetitions == 1 || metric.Ranked(e.Problem) == nil { // one is a demonstration
+		return ""
+	}
+	return compare.PowerText(e.Repetitions, tests)
 }
 
 func facts(e *experiment.Experiment) answer.Facts {
@@ -54,18 +83,25 @@ func facts(e *experiment.Experiment) answer.Facts {
 	if u := e.Until; u != nil {
 		holds := ""
 		if u.Anytime {
-			holds = ", and that holds whenever it stops (anytime)"
+			holds = ", and the interval holds whenever the cell stops (anytime)"
 		}
 		out = append(out, answer.Fact{Name: "until_metric", Value: u.Metric, Line: fmt.Sprintf(
 			"until       %s is known to %s in a cell%s", u.Metric, results.Percent(u.CI), holds)},
 			answer.Fact{Name: "until_ci", Value: u.CI}, answer.Fact{Name: "until_anytime", Value: u.Anytime})
 	}
+	disk := e.Disk()
 	return append(out, answer.Fact{Name: "estimate", Value: HowLong(e), Line: "time        " + HowLong(e)},
+		answer.Fact{Name: "tables_bytes", Value: math.Round(disk.Tables),
+			Line: "disk        " + onDisk(e, disk)},
+		answer.Fact{Name: "traces_bytes", Value: math.Round(disk.Traces)},
+		answer.Fact{Name: "trace_bytes", Value: math.Round(disk.Trace)},
 		answer.Fact{Name: "seed", Value: e.Seed, Line: fmt.Sprintf("seed        %d", e.Seed)})
 }
 
-// addCells adds the cells. settle_ms is how long the leader lives at least before something happens to it,
-// period_ms the longest of what it repeats.
+// addCells adds the cells, with what follows from the parameters and no record of a trial says: settle_ms is
+// how long the leader lives at least before something happens to it, period_ms the longest of what it
+// repeats, phase_of the timer or the message by which its phase is told, recovers_ms how long an outage
+// lasts at most as a rule, places how many processes the critical section holds.
 func addCells(d *answer.Document, e *experiment.Experiment) {
 	design := DesignOf(e)
 	columns := slices.Concat([]answer.Column{{Name: "cell", Kind: answer.Count},
@@ -74,7 +110,10 @@ func addCells(d *answer.Document, e *experiment.Experiment) {
 		{Name: "trials", Kind: answer.Number, Only: answer.People}, {Name: "in_model", Kind: answer.Flag},
 		{Name: "out_of_model", Kind: answer.List, Only: answer.Programs},
 		{Name: "settle_ms", Kind: answer.Number, Unit: "ms", Only: answer.Programs},
-		{Name: "period_ms", Kind: answer.Number, Unit: "ms", Only: answer.Programs}})
+		{Name: "period_ms", Kind: answer.Number, Unit: "ms", Only: answer.Programs},
+		{Name: "phase_of", Kind: answer.Words, Only: answer.Programs},
+		{Name: "recovers_ms", Kind: answer.Number, Unit: "ms", Only: answer.Programs},
+		{Name: "places", Kind: answer.Count, Only: answer.Programs}})
 	t := d.Table("cells", columns...)
 	t.Keys = 2 + len(design.Columns)
 	ms := func(d time.Duration) answer.Value {
@@ -89,10 +128,26 @@ func addCells(d *answer.Document, e *experiment.Experiment) {
 		for _, v := range design.Values(c) {
 			row = append(row, v)
 		}
+		var places answer.Value
+		if n := c.Plan.Places(); n > 0 {
+			places = n
+		}
 		t.Row(append(row, metric.ByName(c.Design), Between(e.Fewest, e.Repetitions),
 			answer.Shown{Value: c.Plan.InModel, Text: fmt.Sprint(c.Plan.InModel)},
 			append([]string{}, c.Plan.OutOfModel...), ms(c.Plan.Scenario.Settle()),
-			ms(c.Plan.Period().Length))...)
+			ms(c.Plan.Period().Length), phaseOf(c), ms(c.Plan.Endless()), places)...)
+	}
+}
+
+// phaseOf names what tells the phase of a leader; nil: it has none.
+func phaseOf(c *experiment.Cell) answer.Value {
+	switch period := c.Plan.Period(); {
+	case period.Length == 0 || period.Drawn:
+		return nil
+	case period.Timer == "":
+		return results.Heartbeat
+	default:
+		return string(period.Timer)
 	}
 }
 
@@ -112,6 +167,19 @@ func settling(e *experiment.Experiment) string {
 		return fmt.Sprintf("%v to %v: at least two of what the leader repeats", least, most)
 	}
 	return all[0].String()
+}
+
+// onDisk is what the run takes of the disk, in words.
+func onDisk(e *experiment.Experiment, d experiment.Disk) string {
+	text := "about " + console.Bytes(d.Tables)
+	switch e.Trace {
+	case trace.KeepAll:
+		text += ", and roughly " + console.Bytes(d.Traces) + " of traces"
+	case trace.KeepFailures:
+		text += fmt.Sprintf(", and for each reason of failure up to %d traces of at most %s",
+			results.MostAlike, console.Bytes(d.Trace))
+	}
+	return text
 }
 
 // Repetitions is how many each cell has, in words.

@@ -52,25 +52,25 @@ func (s *Stand) ended() bool {
 	return s.Final && s.Known.Ended(s.Trial.Cell)
 }
 
-// median is that of the cell so far, of the n-th metric of the table.
-func (s *Stand) median(n int) (name, value string, of stats.Summary) {
+// figure is that of the cell so far, of the n-th metric of the table.
+func (s *Stand) figure(n int) (name, value string, of stats.Summary) {
 	name = s.Known.Metrics[n]
 	of = s.Known.Describe(s.Trial.Cell, name)
 	value = "n/a"
 	if of.N+of.Censored > 0 {
-		value = view.OrBeyond(of.Median) + new(view.Legend).Mark(of.Doubtful())
+		value = view.OrBeyond(of.Center()) + new(view.Legend).Mark(of.Doubtful())
 	}
 	return name, value, of
 }
 
 // found is what a cell came to.
 func (s *Stand) found() string {
-	var medians []string
+	var figures []string
 	for n := range s.Known.Metrics {
-		name, value, _ := s.median(n)
-		medians = append(medians, name+" "+value)
+		name, value, _ := s.figure(n)
+		figures = append(figures, name+" "+value)
 	}
-	return s.Cell + ": " + strings.Join(medians, ", ") + "; " + s.Known.Count(s.Trial.Cell)
+	return s.Cell + ": " + strings.Join(figures, ", ") + "; " + s.Known.Count(s.Trial.Cell)
 }
 
 // soon is how near the end of a run may be for its table to say what a cell came to.
@@ -80,15 +80,19 @@ const soon = 2 * time.Second
 type reasons map[string]bool
 
 // explain says why the trial did not end well, if it is the first such one of its status
-// within a scope; "": there is nothing to say.
+// within a scope; "": there is nothing to say. An invalid trial is run again, so that one example is enough.
 func (r reasons) explain(now *Stand, scope string) string {
 	t := now.Result
+	if t.Status == trace.Invalid {
+		scope = ""
+	}
 	key := scope + string(t.Status)
 	if t.Status == trace.OK || t.Reason == "" || r[key] {
 		return ""
 	}
 	r[key] = true
-	return fmt.Sprintf("%s: %s: %s", now.Cell, t.Status, console.Short(t.Reason))
+	why, _, _ := strings.Cut(t.Reason, "; ") // what follows is the remedy
+	return fmt.Sprintf("%s: %s: %s", now.Cell, t.Status, console.Short(why))
 }
 
 // Of is a teller of that mode. Frames of a bar go to a terminal that can show them, and never into a file or
@@ -120,7 +124,7 @@ type objects struct{ *json.Encoder }
 func (p objects) Tell(now *Stand) {
 	figures := map[string]answer.Value{}
 	for n := range now.Known.Metrics {
-		name, _, of := now.median(n)
+		name, _, of := now.figure(n)
 		figures[name] = answer.Encode(outcome.Estimate(of))
 	}
 	// A reader that went away is no reason to end a run.
@@ -171,7 +175,7 @@ func (p *lines) Tell(now *Stand) {
 	if now.Left > 0 {
 		line += " eta=" + span(now.Left)
 	}
-	name, value, of := now.median(0)
+	name, value, of := now.figure(0)
 	fmt.Fprintln(p.w, console.Fold(fmt.Sprintf("%s %s=%s n=%d", line, name, value, of.N)))
 }
 
@@ -186,7 +190,7 @@ type bar struct {
 
 	mu      sync.Mutex
 	now     runner.Progress
-	cell    string // and its median so far
+	cell    string // and its figure so far
 	begun   time.Time
 	painted time.Time
 	trouble map[trace.Status]int
@@ -240,7 +244,7 @@ func (b *bar) Tell(now *Stand) {
 		b.above(now.found())
 	}
 	if time.Since(b.painted) >= 100*time.Millisecond {
-		name, value, of := now.median(0)
+		name, value, of := now.figure(0)
 		b.cell = fmt.Sprintf("%s %s %s n=%d", now.Cell, name, value, of.N)
 		b.paint()
 	}

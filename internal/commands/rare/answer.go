@@ -24,7 +24,7 @@ type Request struct {
 	Paths, Replications, Workers int      // no workers: one per core
 	File                         string   // that the caller writes; "": none
 	// Progress receives the number of replications of a cell that are done, Violated each broken promise;
-	// nil: nobody wants to know.
+	// nil: neither is reported.
 	Progress func(cell string, done, all int)
 	Violated func(cell, text string)
 }
@@ -33,11 +33,11 @@ type Request struct {
 func (q *Request) check(e *experiment.Experiment) error {
 	switch {
 	case q.Paths < 10 || q.Paths > 1e6:
-		return answer.Mistaken("--paths %d, want 10 to 1000000", q.Paths)
+		return answer.Mistaken("--paths %d, expected 10 to 1000000", q.Paths)
 	case q.Replications < 2 || q.Replications > 1e4:
-		return answer.Mistaken("--replications %d, want 2 to 10000", q.Replications)
+		return answer.Mistaken("--replications %d, expected 2 to 10000", q.Replications)
 	case q.Workers < 0:
-		return answer.Mistaken("--workers %d, want 1 or more", q.Workers)
+		return answer.Mistaken("--workers %d, expected 1 or more", q.Workers)
 	case e != nil && !e.Virtual():
 		return answer.Mistaken("bench rare: transport %s: a trial on real nodes cannot go on twice from the "+
 			"same point; leave --transport out", e.Transport)
@@ -98,12 +98,13 @@ func (t *tail) bounds(words []string) (out []float64, err error) {
 	for _, word := range words {
 		if n, err := strconv.ParseFloat(word, 64); err == nil {
 			if !(n > 0 && n <= 1e6) {
-				return nil, answer.Mistaken("--beyond %s, want more than 0 and up to 1000000 time-outs", word)
+				return nil, answer.Mistaken("--beyond %s, expected more than 0 and up to 1000000 "+
+					"time-outs", word)
 			}
 			if t.timeOut == 0 {
 				return nil,
-					answer.Mistaken("--beyond %s: %s has no time-out of one length by which it gives up a "+
-						"leader; say how long in durations, as --beyond 2s", word, t.name)
+					answer.Mistaken("--beyond %s: %s has no single time-out after which it gives up a "+
+						"leader; use durations, as --beyond 2s", word, t.name)
 			}
 			out = append(out, math.Round(n*float64(t.timeOut)))
 			continue
@@ -111,13 +112,13 @@ func (t *tail) bounds(words []string) (out []float64, err error) {
 		d, err := time.ParseDuration(word)
 		if err != nil || d <= 0 || d > 24*time.Hour {
 			return nil,
-				answer.Mistaken("--beyond %q, want numbers of time-outs, as 2,4,10, or durations, as 2s",
+				answer.Mistaken("--beyond %q, expected numbers of time-outs, as 2,4,10, or durations, as 2s",
 					word)
 		}
 		out = append(out, float64(d))
 	}
 	if len(out) == 0 {
-		return nil, answer.Mistaken("--beyond: nothing is asked for")
+		return nil, answer.Mistaken("--beyond: empty, expected numbers of time-outs or durations")
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
@@ -153,6 +154,14 @@ func digits3(p float64) string {
 	return strconv.FormatFloat(p, 'g', 3, 64)
 }
 
+// digits2 writes a spread for people.
+func digits2(v float64) string {
+	if math.IsNaN(v) {
+		return "n/a"
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
 // document is the estimates, and how they were made.
 func document(e *experiment.Experiment, tails []tail, q *Request) *answer.Document {
 	d := answer.New("rare", "Rare outages of "+e.Name)
@@ -163,8 +172,10 @@ func document(e *experiment.Experiment, tails []tail, q *Request) *answer.Docume
 		answer.Columns(programs, "metric"), answer.Columns(all, "beyond_ms:number:beyond:ms "+
 			"time_outs:number:time-outs probability:number"),
 		answer.Columns(answer.People, ":number:95_%_interval"), answer.Columns(programs, "low:number "+
-			"high:number replications:count replications_reached:count paths:count levels:count "+
-			"simulated_paths:count events:count plain_trials:number"), answer.Columns(all, "gain:number"))...)
+			"high:number"), answer.Columns(all, "spread:number"), answer.Columns(programs,
+			"replications:count replications_reached:count paths:count levels:count "+
+				"simulated_paths:count events:count plain_trials:number"),
+		answer.Columns(all, "gain:number"))...)
 	cells := d.Table("cells", answer.Columns(all, "cell design:map time_out_ms:number::ms height "+
 		"levels:list violated_paths:count")...)
 	cells.Only = programs
@@ -184,7 +195,8 @@ func document(e *experiment.Experiment, tails []tail, q *Request) *answer.Docume
 		}
 	}
 	estimates.DropEmpty = true
-	d.Say("gain: the variance of plain simulation at the same work, in events, by the variance of " +
+	d.Say("spread: the coefficient of variation of the replications")
+	d.Say("gain: the variance of plain Monte Carlo with the same number of events, divided by that of " +
 		"this estimate")
 	if q.File != "" {
 		d.Say("results: " + program.Quote(q.File))
@@ -205,7 +217,8 @@ func (t *tail) rows(table *answer.Table, q *Request) {
 		table.Row(t.name, t.downtime(),
 			answer.Shown{Value: ms(e.Beyond), Text: time.Duration(e.Beyond).String()}, timeOuts,
 			number(e.Probability), fmt.Sprintf("[%s, %s]", digits3(e.Low), digits3(e.High)), e.Low, e.High,
-			q.Replications, e.Reached, q.Paths, len(r.Levels), r.Paths, r.Events, e.Crude, number(e.Gain))
+			answer.Shown{Value: e.Spread(), Text: digits2(e.Spread())}, q.Replications, e.Reached,
+			q.Paths, len(r.Levels), r.Paths, r.Events, e.Crude, number(e.Gain))
 	}
 }
 
@@ -226,13 +239,17 @@ func (t *tail) remarks(q *Request) (out []string) {
 		e := &r.Estimates[i]
 		switch {
 		case e.Reached == 0:
-			return append(out, fmt.Sprintf("  careful: no path got beyond %v: nothing is known but that it "+
-				"is rarer than what stands above; more --paths may reach it",
+			return append(out, fmt.Sprintf("  careful: no path exceeded %v: it is rarer than the bounds "+
+				"above; more --paths may reach it",
 				time.Duration(e.Beyond)))
 		case e.Reached < q.Replications:
-			return append(out, fmt.Sprintf("  careful: %d of %d replications got beyond %v: intervals from "+
+			return append(out, fmt.Sprintf("  careful: %d of %d replications exceeded %v: intervals from "+
 				"there on may be too short; give more --paths",
 				e.Reached, q.Replications, time.Duration(e.Beyond)))
+		case e.Spread() > MostSpread:
+			return append(out, fmt.Sprintf("  careful: replications differ by %.2g of their mean beyond %v: "+
+				"intervals from there on may be too short; give more --paths", e.Spread(),
+				time.Duration(e.Beyond)))
 		}
 	}
 	return out

@@ -185,12 +185,12 @@ func (w *watcher) path(setup *harness.Setup) (Path, error) {
 		case v.Status == trace.Failed:
 			return p, fmt.Errorf("%s: a trial could not be run: %s", setup.Label, v.Reason)
 		case len(w.branch) > 0:
-			return p, fmt.Errorf("%s is not deterministic: a trial that was simulated again with the "+
-				"same draws went another way; it may range over a map, or read a clock", setup.Label)
+			return p, fmt.Errorf("%s is not deterministic: two simulations with the "+
+				"same random draws diverged; it may range over a map, or read a clock", setup.Label)
 		case v.Status == trace.Violated && v.Within(&setup.Plan):
 			p.Broken = v.Reason
 		}
-		if w.down { // and nothing moves any more, or it does so without end
+		if w.down { // and the system is quiescent, or it does so without end
 			w.rise(math.Inf(1))
 		}
 		p.Events, p.Value = end.Events, float64(w.longest)

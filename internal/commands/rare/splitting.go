@@ -59,7 +59,7 @@ type Options struct {
 	Replications int
 	Seed         uint64
 	Workers      int
-	Progress     func(replications int) // nil: nobody asks
+	Progress     func(replications int) // nil: not reported
 }
 
 // An Estimate is the probability that the value is beyond one bound.
@@ -72,6 +72,13 @@ type Estimate struct {
 	Crude       float64 // trials of plain simulation with the same standard error
 	Gain        float64 // variance of plain simulation at the same work, by this one's
 }
+
+// Spread is the deviation of a replication as a part of the probability; NaN if that is 0.
+func (e *Estimate) Spread() float64 { return e.Deviation / e.Probability }
+
+// MostSpread is up to which Spread the intervals of few replications hold what they promise, in
+// simulation: docs/evidence/coverage.md has the figures.
+const MostSpread = 1
 
 // A Result is what a splitting came to.
 type Result struct {
@@ -171,7 +178,7 @@ func replicate(ctx context.Context, trial Trial, o *Options, r *Result) ([][]flo
 	return out, first
 }
 
-// mostBroken bounds how many broken promises are told in words.
+// mostBroken bounds how many broken promises are described in words.
 const mostBroken = 10
 
 func (r *Result) add(part *Result) {

@@ -41,7 +41,7 @@ func Only(path, verb string) (int, error) {
 	}
 	all := e.Trials()
 	if len(all) != 1 {
-		return 0, answer.Mistaken("bench %s: the run has %d trials; want --trial N, as bench %s %s --trial 3",
+		return 0, answer.Mistaken("bench %s: the run has %d trials; add --trial N, as bench %s %s --trial 3",
 			verb, len(all), verb, program.Quote(path))
 	}
 	return all[0].Number, nil

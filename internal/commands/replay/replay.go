@@ -64,7 +64,7 @@ func Answer(q *Request) (*answer.Document, error) {
 		d.Add(answer.Note{Text: "its states are not known: its process died", Aside: true})
 	} else if q.State && r.details == nil {
 		if err := r.tell(setup); err != nil {
-			return nil, fmt.Errorf("trial %d: its states cannot be told: %w", q.Number, err)
+			return nil, fmt.Errorf("trial %d: its states are not known: %w", q.Number, err)
 		}
 		if r.doubt != "" {
 			d.Add(answer.Note{Text: "the states may be wrong: " + r.doubt, Aside: true})
@@ -81,7 +81,7 @@ func Answer(q *Request) (*answer.Document, error) {
 	}
 	switch {
 	case len(r.differs) > 0:
-		return d, fmt.Errorf("trial %d is not what %s has recorded: %s; that was another program, "+
+		return d, fmt.Errorf("trial %d differs from the record in %s: %s; another program ran it, "+
 			"or something is not deterministic", q.Number, r.dir, strings.Join(r.differs, "; "))
 	case r.Verdict.Status == trace.Failed:
 		return d, fmt.Errorf("trial %d could not be run: %s", q.Number, r.Verdict.Reason)
@@ -211,7 +211,7 @@ func (r *Replay) document(d *answer.Document, virtual, events bool) error {
 	case r.Recorded == nil:
 		d.Say("not recorded: the run, or its cell, ended before this trial")
 	case !virtual:
-		d.Say(fmt.Sprintf("recorded: status %s, %d messages; real nodes are never quite the same", recorded,
+		d.Say(fmt.Sprintf("recorded: status %s, %d messages; real nodes never repeat exactly", recorded,
 			r.Recorded.Count(metric.Messages)))
 	case len(r.differs) == 0:
 		d.Say("same as recorded")
@@ -247,7 +247,7 @@ func (r *Replay) sayRetraced(d *answer.Document) {
 	text := fmt.Sprintf("retraced: %s that reached its processes, in the recorded order: ",
 		console.Plural(r.fed, "event", "events"))
 	if len(r.differs) == 0 {
-		d.Say(text + "the algorithm asks for the same")
+		d.Say(text + "the algorithm reacts as recorded")
 		return
 	}
 	d.Say(strings.Join(append([]string{text + console.Plural(len(r.differs), "difference", "differences")},

@@ -68,7 +68,7 @@ func Folder(path string, number int, again Again) (*Side, error) {
 		return nil, err
 	}
 	if !t.Of.Virtual() {
-		return nil, answer.Mistaken("%s ran on real nodes, which never do the same twice; bench diff is for "+
+		return nil, answer.Mistaken("%s ran on real nodes, which never repeat exactly; bench diff is for "+
 			"simulations", path)
 	}
 	old, err := t.latest()
@@ -89,7 +89,7 @@ func Folder(path string, number int, again Again) (*Side, error) {
 	out, err := r.simulated(path, again)
 	if err == nil && old != nil {
 		if differs := r.Differences(); len(differs) > 0 {
-			return nil, fmt.Errorf("trial %d is not what %s has recorded: %s; another build ran it: give "+
+			return nil, fmt.Errorf("trial %d differs from the record in %s: %s; another build ran it: give "+
 				"both builds, as bench diff OLD NEW %s --trial %d", number, t.dir,
 				strings.Join(differs, "; "),
 				program.Quote(path), number)
@@ -138,7 +138,7 @@ func (r *Replay) side(name string) (*Side, error) {
 		}
 	}
 	if r.details == nil {
-		out.Note = name + ": what messages hold is not known, and not compared"
+		out.Note = name + ": the content of messages is not known, and not compared"
 	}
 	out.Events = diagram.Events(r.Records, r.kinds, r.details)
 	return out, nil

@@ -49,7 +49,7 @@ func (q *Drawing) Draw(path string, again Again) (*Drawn, error) {
 	}
 	if q.Violation {
 		if q.Window.Event = r.Broken(); q.Window.Event == 0 {
-			return nil, answer.Mistaken("--violation: no event of trial %d breaks a promise; what is only "+
+			return nil, answer.Mistaken("--violation: no event of trial %d breaks a promise; something "+
 				"missing at the end, such as a leader, has no event: choose a time with --from", q.Number)
 		}
 	}
@@ -113,7 +113,7 @@ func Trace(path string, number int, run Again) (*Traced, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case !t.Of.Virtual():
-		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes do the same only once: "+
+		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes never repeat exactly: "+
 			"run it with --set trace=all", number, t.dir)
 	}
 	if unknown != nil {
@@ -160,14 +160,14 @@ func (r *Traced) explained() (note string) {
 	}
 	r.Drawn.Breaches = check.Breaches(judged, r.Drawn.Records)
 	if r.Drawn.Nodes*len(r.Drawn.Records) > mostStates {
-		return "the trial is too large to tell states and what messages hold; bench replay --state does"
+		return "the trial is too large to show states and the content of messages; use bench replay --state"
 	}
 	setup, err := r.Plan.Setup()
 	if err != nil {
 		return err.Error()
 	}
 	if r.Failed != nil && r.died {
-		return "what messages hold and the states are not known: " + r.Failed.Error()
+		return "states and the content of messages are not known: " + r.Failed.Error()
 	}
 	found, err := retraced(setup, r.Drawn.Records, harness.Details)
 	switch {
@@ -175,12 +175,12 @@ func (r *Traced) explained() (note string) {
 		if r.Failed == nil {
 			r.Failed = err
 		}
-		return "what messages hold and the states are not known: " + err.Error()
+		return "states and the content of messages are not known: " + err.Error()
 	case found.Panic != nil && r.Failed == nil:
 		r.Failed = fmt.Errorf("%s could not be run: %w", setup.Algorithm, found.Panic)
 		fallthrough
 	case len(found.Differences) > 0:
-		note = "what messages hold and the states may be wrong: " + found.Differences[0]
+		note = "states and the content of messages may be wrong: " + found.Differences[0]
 	}
 	r.Drawn.Details = found.Details
 	return note

@@ -52,7 +52,7 @@ func parseAssertion(text string) (*assertion, error) {
 		share, of, _ := strings.Cut(rest, " of ")
 		p, ok := metric.ReadAmount(share)
 		if !ok || !p.Percent || p.Value <= 0 {
-			return nil, fmt.Errorf("%q, want as: within 5 %% of 287", text)
+			return nil, fmt.Errorf("%q, expected as: within 5 %% of 287", text)
 		}
 		a.room, rest = p, of
 	}

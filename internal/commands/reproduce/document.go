@@ -157,18 +157,19 @@ func subject(st *Statement) string {
 	return st.Metric + ", " + st.Stat
 }
 
-// pageHead begins the page that docs/reproduced.md is.
+// pageHead begins the page that docs/evidence/reproduced.md is.
 const pageHead = `# Published statements beside theory and measurement
 
 <!-- Written by "make reproduce"; do not edit. -->
 
-What ` + "`bench reproduce --markdown`" + ` prints. [reproduce.md](reproduce.md) says how to read it, and
-what to think of the differences. Each study is an experiment in ` + "`configs/papers/`" + `. *n* is how
-many trials a figure is of; in square brackets stands its 95 % interval.
+What ` + "`bench reproduce --markdown`" + ` prints.
+[reproduce.md](../how-to/reproduce.md) says how to read it, and what to think of the differences.
+Each study is an experiment in ` + "`configs/papers/`" + `. *n* is how many trials a figure is of; in
+square brackets stands its 95 % interval.
 
 `
 
-// Page is docs/reproduced.md, with a section for each study.
+// Page is docs/evidence/reproduced.md, with a section for each study.
 func Page(w io.Writer, runs []Run) {
 	fmt.Fprint(w, pageHead)
 	for i := range runs {

@@ -157,18 +157,18 @@ func TestMistakes(t *testing.T) {
 	const head = "paper: A. Author\nstatements:\n- says: x\n  metric: messages\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "EOF"},
-		{"paper: A. Author\n", "want paper: and statements:"},
+		{"paper: A. Author\n", "expected paper: and statements:"},
 		{head + "  papre: exactly 1\n", `line 5: unknown key "papre"`},
-		{head, "small.statements.yaml:3: statement 1: want says:, metric: and paper:"},
+		{head, "small.statements.yaml:3: statement 1: expected says:, metric: and paper:"},
 		{head + "  paper: 2N\n", `begins with none of: exactly, about`},
 		{head + "  paper: exactly 2M\n", `"2M" is neither a number`},
-		{head + "  paper: within 5 of 2N\n", "want as: within 5 % of 287"},
+		{head + "  paper: within 5 of 2N\n", "expected as: within 5 % of 287"},
 		{head + "  paper: exactly 1\n  theory: exactly\n", "theory: "},
 		{head + "  paper: exactly 1\n  stat: p99\n", `"p99" is none of: every, mean`},
-		{head + "  paper: exactly 1\n  stat: share above x\n", "want as: share above 100"},
-		{head + "  paper: exactly 1\n  expect: holds\n", `expect: "holds", want "refuted" or nothing`},
+		{head + "  paper: exactly 1\n  stat: share above x\n", "expected as: share above 100"},
+		{head + "  paper: exactly 1\n  expect: holds\n", `expect: "holds", expected "refuted" or nothing`},
 		{head + "  paper: exactly 1\n  where: {node: 3}\n", `where: "node" is no column of the design`},
-		{head + "  paper: exactly 1\n  where: {nodes: {a: 1}}\n", "want a value or a list of values"},
+		{head + "  paper: exactly 1\n  where: {nodes: {a: 1}}\n", "expected a value or a list of values"},
 		{"columns: [node]\n" + head + "  paper: exactly 1\n", `columns: "node"`},
 	} {
 		dir := write(t, c.text)

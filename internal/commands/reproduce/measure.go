@@ -45,7 +45,7 @@ func parseStat(text string) (stat, error) {
 	if rest, ok := strings.CutPrefix(text, share+" "); ok {
 		v, err := strconv.ParseFloat(rest, 64)
 		if err != nil {
-			return stat{}, fmt.Errorf("%q, want as: share above 100", text)
+			return stat{}, fmt.Errorf("%q, expected as: share above 100", text)
 		}
 		return stat{share, v}, nil
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
-// A Request is what somebody asks of studies.
+// A Request selects studies, and says how to run them.
 type Request struct {
 	Names                  []string // of studies; none: all
 	Papers, Transport, Out string   // folders, and what to run on
@@ -31,7 +31,7 @@ type Request struct {
 func Answer(ctx context.Context, q *Request) (*answer.Document, error) {
 	switch {
 	case transport.Of(q.Transport) == nil:
-		return nil, answer.Mistaken("bench reproduce: --transport %q, want sim or nats", q.Transport)
+		return nil, answer.Mistaken("bench reproduce: --transport %q, expected sim or nats", q.Transport)
 	case q.Quick && transport.Real(q.Transport):
 		return nil, answer.Mistaken("bench reproduce: --quick with --transport %s: those runs are short "+
 			"already; leave it out", q.Transport)

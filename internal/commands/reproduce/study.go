@@ -1,8 +1,8 @@
 // Package reproduce lays published statements beside theory and measurement.
 //
-// A study is an ordinary experiment, NAME.yaml, and what is said about its figures,
-// NAME.statements.yaml: who says it, where, of which cells, of which metric, and
-// whether it is expected to hold. The package reads both and judges a run of the
+// A study is an ordinary experiment, NAME.yaml, and published statements about its
+// figures, NAME.statements.yaml: their source, cells and metric, and whether each is
+// expected to hold. The package reads both and judges a run of the
 // experiment by the statements. It runs nothing and prints nothing.
 package reproduce
 
@@ -26,7 +26,7 @@ import (
 
 const suffix = ".statements.yaml"
 
-// A Study is a published result and what is said about it.
+// A Study is an experiment with the statements that are published about it.
 type Study struct {
 	Name string // of its files
 	dir  string
@@ -73,7 +73,7 @@ func (v *Values) UnmarshalYAML(n *yaml.Node) error {
 	}
 	for _, n := range nodes {
 		if n.Kind != yaml.ScalarNode {
-			return fmt.Errorf("line %d: want a value or a list of values", n.Line)
+			return fmt.Errorf("line %d: expected a value or a list of values", n.Line)
 		}
 		*v = append(*v, n.Value)
 	}
@@ -107,7 +107,7 @@ func Names(dir string) ([]string, error) {
 		}
 	}
 	if err == nil && len(names) == 0 {
-		err = mistake(dir, 0, "no study: want pairs of NAME.yaml and NAME%s", suffix)
+		err = mistake(dir, 0, "no study: expected pairs of NAME.yaml and NAME%s", suffix)
 	}
 	return names, err
 }
@@ -135,7 +135,7 @@ func Load(dir, name string) (*Study, error) {
 	s := &Study{Name: name, dir: dir, Paper: f.Paper, Columns: f.Columns, Quick: f.Quick,
 		Sockets: f.Sockets}
 	if s.Paper == "" || len(f.Statements) == 0 {
-		return nil, mistake(path, 0, "want paper: and statements:")
+		return nil, mistake(path, 0, "expected paper: and statements:")
 	}
 	lines := lines(data)
 	for i, st := range f.Statements {
@@ -152,7 +152,7 @@ func Load(dir, name string) (*Study, error) {
 // parse checks what can be checked without the experiment.
 func (s *Statement) parse() (err error) {
 	if s.Says == "" || s.Metric == "" || s.Paper == "" {
-		return errors.New("want says:, metric: and paper:, as paper: exactly 2(N-1)")
+		return errors.New("expected says:, metric: and paper:, as paper: exactly 2(N-1)")
 	}
 	if s.stat, err = parseStat(s.Stat); err != nil {
 		return fmt.Errorf("stat: %w", err)
@@ -166,7 +166,7 @@ func (s *Statement) parse() (err error) {
 		}
 	}
 	if s.Expect != "" && s.Expect != string(Refuted) {
-		return fmt.Errorf("expect: %q, want %q or nothing", s.Expect, Refuted)
+		return fmt.Errorf("expect: %q, expected %q or nothing", s.Expect, Refuted)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (s *Study) check(e *experiment.Experiment) error {
 	for _, entry := range s.Columns {
 		_, c := split(entry)
 		if !slices.Contains(e.Columns, c) {
-			return s.mistake(0, "columns: %q, want columns of the design (has: %s)", c,
+			return s.mistake(0, "columns: %q, expected columns of the design (has: %s)", c,
 				strings.Join(e.Columns, ", "))
 		}
 	}

@@ -15,9 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -37,7 +35,8 @@ type Scaffold struct {
 	Core              string // Conclave's module
 	Module            string // the author's own; "": the algorithm goes into Conclave
 	Year              int
-	Version, Source   string // of Conclave, and the clone in whose place it is, if any
+	conclave
+	from string // where it runs
 
 	out   io.Writer // what was done, for people
 	next  io.Writer // what to do next
@@ -52,16 +51,17 @@ var newID = regexp.MustCompile(`^(election|mutex)/([a-z][a-z0-9]*(?:-[a-z0-9]+)*
 // Module is a module of its author's own, at a path. It reports to out.
 func Module(args []string, out io.Writer) (*Scaffold, error) {
 	if len(args) != 1 || !modulePath.MatchString(args[0]) {
-		return nil, answer.Mistaken("bench new module: %q, want one module path, as example.com/own",
+		return nil, answer.Mistaken("bench new module: %q, expected one module path, as example.com/own",
 			strings.Join(args, " "))
 	}
-	return &Scaffold{Problem: "election", Core: program.Core, Module: args[0], out: out, next: out}, nil
+	return &Scaffold{Problem: "election", Core: program.Core, Module: args[0], from: ".", out: out,
+		next: out}, nil
 }
 
 // Algorithm is an algorithm, in Conclave or in a module. It reports to out, and to next what to do then.
 func Algorithm(args []string, module string, out, next io.Writer) (*Scaffold, error) {
 	if len(args) != 1 || !newID.MatchString(args[0]) {
-		return nil, answer.Mistaken("bench new algorithm: %q, want one ID, as election/my-election or "+
+		return nil, answer.Mistaken("bench new algorithm: %q, expected one ID, as election/my-election or "+
 			"mutex/peterson", strings.Join(args, " "))
 	}
 	m := newID.FindStringSubmatch(args[0])
@@ -72,7 +72,7 @@ func Algorithm(args []string, module string, out, next io.Writer) (*Scaffold, er
 				"another, as %s-1", args[0], name, args[0])
 	}
 	return &Scaffold{ID: args[0], Problem: m[1], Name: m[2], Package: name, Core: program.Core,
-		Module: module, Year: time.Now().Year(), out: out, next: next}, nil
+		Module: module, Year: time.Now().Year(), from: ".", out: out, next: next}, nil
 }
 
 // Plugin writes an algorithm into the clone of Conclave around the working
@@ -163,30 +163,19 @@ func (a *Scaffold) generate(root string) error {
 }
 
 // WriteModule writes a module of its author's own, with a command, and an algorithm if there is one.
-func (a *Scaffold) WriteModule(out, source string) (*answer.Document, error) {
-	if source == "" {
-		source, _ = clone(".")
-	}
-	if source != "" {
-		var err error
-		if source, err = clone(source); err != nil {
-			return nil, err
-		}
-	}
-	version := ownVersion()
-	if version == "" && source == "" {
-		return nil, answer.Mistaken("new: this program was not built from a release of Conclave; " +
-			"name a clone of it: --conclave FOLDER")
-	}
-	a.Version, a.Source = cmp.Or(version, "v0.0.0"), source
-	if strings.ContainsAny(source, " \t()[]{},\"'`") { // as go.mod wants it
-		a.Source = strconv.Quote(source)
+// A clone of Conclave that is named takes the place of a version.
+func (a *Scaffold) WriteModule(out, clone string) (*answer.Document, error) {
+	if err := a.require(clone); err != nil {
+		return nil, err
 	}
 	list := [][2]string{
 		{"go.mod", "go.mod"},
 		{"gitignore", ".gitignore"},
 		{"experiment.yaml", "experiment.yaml"},
 		{"gate.yml", filepath.Join(".github", "workflows", "gate.yml")},
+	}
+	if a.Sums != "" {
+		list = append(list, [2]string{"go.sum", "go.sum"})
 	}
 	if a.Package == "" {
 		list = append(list, [2]string{"module_main.go", "main.go"})
@@ -211,22 +200,6 @@ func (a *Scaffold) document() *answer.Document {
 	d := answer.New("new", "The skeleton of "+cmp.Or(a.ID, a.Module))
 	d.Add(a.files...)
 	return d
-}
-
-// ownVersion is the release of Conclave that this program was built with; "" if
-// it was none.
-func ownVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == program.Core && m.Replace == nil && strings.HasPrefix(m.Version, "v") &&
-			!strings.Contains(m.Version, "+") && !strings.HasPrefix(m.Version, "v0.0.0-") {
-			return m.Version
-		}
-	}
-	return ""
 }
 
 // clone is the absolute path of the clone of Conclave that a folder is in.

@@ -6,16 +6,17 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A Refusal is why an experiment cannot be tuned, with the remedy.
@@ -36,21 +37,26 @@ const (
 type block = map[string]any
 
 // A Contender is an algorithm with what may be tuned of it: the time-out by which it gives up
-// a leader itself, or else that of its failure detector.
+// a leader itself, or else that of its failure detector; and the interval between its heartbeats, or those
+// of the detector.
 type Contender struct {
 	Label, Algorithm string
 	Dial             string      // the key or parameter that is tuned
 	file             block       // the experiment with every default
-	entry            block       // the algorithm in it
-	key              string      // of the detector; "": params
+	entry            block       // the algorithm in it, without what follows from others
+	where            string      // the block of it that has what is tuned: params or detector
 	spread           string      // the parameter; "": none, or it is not tuned
+	share            float64     // that the file has of it, of the time-out
 	set              *algo.Set   // whose demands settings keep to; nil: there are none
 	params           algo.Params // of the experiment
 	base             float64
 	duration         bool
+	beat             string         // the key or parameter that is the interval; "": none apart from Dial
+	interval         time.Duration  // as it was changed
+	given            time.Duration  // of the file
+	downtime         *metric.Metric // by which the speed of all is measured
 	limit            time.Duration
 	seed             uint64
-	beyond           int // ways in which the experiment as it is leaves the model
 }
 
 // Contenders are the algorithms of e. The error is a *Refusal if e is nothing to tune.
@@ -65,7 +71,7 @@ func Contenders(e *experiment.Experiment) ([]*Contender, error) {
 	var out []*Contender
 	for i := range e.Cells {
 		c := &Contender{Label: e.Cells[i].Label, Algorithm: e.Cells[i].Algorithm, seed: e.Seed,
-			limit: e.TimeLimit, beyond: len(e.Cells[i].Plan.OutOfModel)}
+			limit: e.TimeLimit}
 		if err := yaml.Unmarshal(text, &c.file); err != nil {
 			return nil, err
 		}
@@ -75,6 +81,13 @@ func Contenders(e *experiment.Experiment) ([]*Contender, error) {
 		}
 		out = append(out, c)
 	}
+	designs := make([][]metric.Field, len(out))
+	for i, c := range out {
+		designs[i] = []metric.Field{{Name: "algorithm", Value: c.Algorithm}}
+	}
+	for _, c := range out {
+		c.downtime = view.Unmixed(designs, []*metric.Metric{metric.Downtime})[0]
+	}
 	return out, nil
 }
 
@@ -82,21 +95,21 @@ func Contenders(e *experiment.Experiment) ([]*Contender, error) {
 func tunable(e *experiment.Experiment) error {
 	switch {
 	case e.Problem != algo.Election:
-		return refuse("%s is about %s, where no leader is given up: only elections are tuned", e.Name,
+		return refuse("%s is about %s, which has no leader to suspect: only elections are tuned", e.Name,
 			e.Problem)
 	case len(e.Cells) > len(e.Algorithms):
-		return refuse("%s has %d cells: a setting is looked for in one; leave out the sweep, or add "+
+		return refuse("%s has %d cells: tuning needs a single one; leave out the sweep, or add "+
 			"--set sweep=[] and what it varies, as --set nodes=5", e.Name, len(e.Cells))
 	}
 	p := &e.Cells[0].Plan
 	if k := p.Scenario.Kind(); k != leaderCrash && k != churn {
-		return refuse("scenario.kind %s: what is tuned is how soon a crash of the leader is noticed; write "+
+		return refuse("scenario.kind %s: tuning measures how soon a crash of the leader is noticed; write "+
 			"scenario: {kind: %s}", k, leaderCrash)
 	}
 	for i := range p.Faults.Events {
 		if f := fault.Named(p.Faults.Events[i].Do); f != nil && f.Down != nil {
-			return refuse("faults.events: %s takes a process away, and mistakes are counted while none is "+
-				"gone; leave it out", f.Name)
+			return refuse("faults.events: %s removes a process, and false elections are counted while "+
+				"every process is up; leave it out", f.Name)
 		}
 	}
 	return nil
@@ -118,12 +131,18 @@ func (c *Contender) find(p *harness.Plan, set string) error {
 	delete(c.file, "detector")
 	c.entry["detector"] = detector
 	if patience := alg.Spec.Tuned(algo.Patience, p.Params); patience != nil {
-		c.Dial, c.duration = patience.Name, true
-		c.base = float64(p.Params[patience.Name].(time.Duration))
+		c.Dial, c.where, c.duration = patience.Name, "params", true
+		tau := p.Params[patience.Name].(time.Duration)
+		c.base, c.params = float64(tau), p.Params
 		if s, err := alg.Spec.SetOf(set); err == nil && s.Fit != nil {
-			c.set, c.params = s, p.Params
+			c.set = s
 		} else if spread := alg.Spec.Tuned(algo.Spread, p.Params); spread != nil {
 			c.spread = spread.Name
+			c.share = float64(p.Params[spread.Name].(time.Duration)) / float64(tau)
+		}
+		c.findBeat(&alg.Spec)
+		if c.set == nil {
+			c.follow(&alg.Spec, p.Known())
 		}
 		if p.Detector.Restless() { // whose heartbeats are sent for nothing
 			c.entry["detector"] = block{"kind": "none"}
@@ -133,25 +152,89 @@ func (c *Contender) find(p *harness.Plan, set string) error {
 	key := p.Detector.Tuned()
 	if key == nil {
 		return refuse("%s: nothing can be tuned: it has no time-out for its leader, and detector %s makes "+
-			"no mistake; write detector: {kind: heartbeat}, or kind: phi", c.Label, p.Detector.Kind())
+			"no false suspicion; write detector: {kind: heartbeat}, or kind: phi", c.Label, p.Detector.Kind())
 	}
-	c.Dial, c.key = "detector."+key.Name, key.Name
+	c.Dial, c.where = key.Name, "detector"
 	switch v := key.Value().(type) {
 	case time.Duration:
 		c.base, c.duration = float64(v), true
 	case float64:
 		c.base = v
 	}
+	if beat := p.Detector.Beat(); beat != nil {
+		c.beat, c.interval, c.given = beat.Name, p.Detector.Period(), p.Detector.Period()
+	}
+	for _, k := range p.Detector.Params() { // what the file has is what follows from the interval
+		if preset, ok := k.Default.(func() any); ok && reflect.DeepEqual(k.Value(), preset()) {
+			delete(detector, k.Name)
+		}
+	}
 	return nil
 }
 
-// text is a value as a file has it.
-func (c *Contender) text(v float64) string {
-	if c.duration {
-		return time.Duration(math.Round(v)).String()
+// findBeat looks up the interval between the heartbeats of an algorithm. Where that is the time-out
+// itself, or the system of the set derives it from that, there is none to tune.
+func (c *Contender) findBeat(s *algo.Spec) {
+	for _, period := range s.Periods {
+		d, _ := c.params[period.Param].(time.Duration)
+		if d <= 0 || period.Param == c.Dial {
+			continue
+		}
+		if c.set != nil {
+			p := maps.Clone(c.params)
+			p[period.Param] = 2 * d
+			if fit, _ := c.set.Fitted(p); fit[period.Param] != 2*d {
+				return
+			}
+		}
+		c.beat, c.interval, c.given = period.Param, d, d
+		return
 	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
 }
+
+// follow takes out of the entry what the experiment has because it follows from other parameters, so
+// that it goes on to do so.
+func (c *Contender) follow(s *algo.Spec, net algo.Network) {
+	own, _ := c.entry["params"].(block)
+	own = maps.Clone(own)
+	given := maps.Clone(c.params)
+	for i := range s.Params {
+		name := s.Params[i].Name
+		if name == c.Dial || name == c.spread || name == c.beat {
+			continue
+		}
+		v := given[name]
+		delete(given, name)
+		if all, errs := s.Resolve(given, net); errs == nil && reflect.DeepEqual(all[name], v) {
+			delete(own, name)
+		} else {
+			given[name] = v
+		}
+	}
+	c.entry["params"] = own
+}
+
+// beats is c with another interval between heartbeats.
+func (c *Contender) beats(interval time.Duration) *Contender {
+	out := *c
+	out.interval = interval
+	if c.where == "params" {
+		out.params = maps.Clone(c.params)
+		out.params[c.beat] = interval
+	}
+	return &out
+}
+
+// name is that of a key or parameter, for people.
+func (c *Contender) name(key string) string {
+	if c.where == "detector" {
+		return "detector." + key
+	}
+	return key
+}
+
+// text is a duration as a file has it.
+func text(v float64) string { return time.Duration(math.Round(v)).String() }
 
 // fit is the setting next to value that a file can have, and that the system of the set takes.
 func (c *Contender) fit(value float64) float64 {
@@ -160,6 +243,16 @@ func (c *Contender) fit(value float64) float64 {
 	}
 	fit, _ := c.fitted(round(value))
 	return float64(fit[c.Dial].(time.Duration))
+}
+
+// reach is the shortest and the longest time-out to try: so many times those of the file, and as many
+// times more as its interval is longer or shorter than that of the file.
+func (c *Contender) reach(span float64) (low, high float64) {
+	times := 1.0
+	if c.duration {
+		times = c.slowing()
+	}
+	return c.base * min(times, 1) / span, c.base * max(times, 1) * span
 }
 
 // Takes says what the system of the set demands of a setting; "": there is no such system.
@@ -192,15 +285,25 @@ type value struct {
 	is   any
 }
 
-// values are the parameters of a setting, the tuned one first.
-func (c *Contender) values(patience, spread float64) []value {
-	out := []value{{c.Dial, c.text(patience)}}
+// values are the parameters of a setting: the interval, if it was changed, the time-out, and what else is.
+func (c *Contender) values(patience, spread float64) (out []value) {
+	if c.interval != c.given {
+		out = append(out, value{c.beat, c.interval.String()})
+	}
+	var dial any = text(patience)
+	if !c.duration {
+		dial = patience
+	}
+	out = append(out, value{c.Dial, dial})
 	if spread > 0 {
-		out = append(out, value{c.spread, c.text(round(patience * spread))})
+		out = append(out, value{c.spread, text(round(patience * spread))})
 	}
 	if c.set != nil {
 		fit, changed := c.fitted(patience)
 		for _, name := range changed {
+			if name == c.beat {
+				continue
+			}
 			v := fit[name]
 			if d, ok := v.(time.Duration); ok {
 				v = d.String()
@@ -215,7 +318,7 @@ func (c *Contender) values(patience, spread float64) []value {
 func (c *Contender) settings(value, spread float64) string {
 	var out []string
 	for _, v := range c.values(value, spread) {
-		out = append(out, fmt.Sprintf("%s=%v", v.name, v.is))
+		out = append(out, fmt.Sprintf("%s=%v", c.name(v.name), v.is))
 	}
 	return strings.Join(out, " ")
 }
@@ -223,29 +326,25 @@ func (c *Contender) settings(value, spread float64) string {
 // with is the algorithm with a setting.
 func (c *Contender) with(value, spread float64) block {
 	out := maps.Clone(c.entry)
-	where := "params"
-	if c.key != "" {
-		where = "detector"
-	}
-	own, _ := out[where].(block)
-	own = maps.Clone(own)
-	out[where] = own
-	if c.key != "" {
-		own[c.key] = c.text(value)
-		if !c.duration {
-			own[c.key] = value
-		}
-		return out
+	own, _ := out[c.where].(block)
+	if own = maps.Clone(own); own == nil {
+		own = block{}
 	}
 	for _, v := range c.values(value, spread) {
 		own[v.name] = v.is
 	}
+	out[c.where] = own
 	return out
 }
 
-// crashes is an experiment in which the leader of a setting crashes.
-func (c *Contender) crashes(value, spread float64) (*experiment.Experiment, error) {
-	return load(c.plain(c.with(value, spread)))
+// crashes is an experiment in which the leader of a setting crashes, as often as the file says, and so
+// often at least.
+func (c *Contender) crashes(value, spread float64, least int) (*experiment.Experiment, error) {
+	f := c.plain(c.with(value, spread))
+	if times, ok := f["repetitions"].(int); least > 0 && (!ok || times < least) {
+		f["repetitions"] = least
+	}
+	return load(f)
 }
 
 // plain is an experiment in which the leader crashes, and no process does so else.
@@ -256,9 +355,11 @@ func (c *Contender) plain(algorithms ...any) block {
 	for _, key := range []string{"sweep", "thresholds"} {
 		delete(f, key)
 	}
-	if s := f["scenario"].(block); s["kind"] != leaderCrash {
-		f["scenario"] = block{"kind": leaderCrash}
+	scenario := f["scenario"].(block)
+	if scenario["kind"] != leaderCrash {
+		scenario = block{"kind": leaderCrash}
 	}
+	f["scenario"] = c.settled(scenario)
 	if faults, ok := f["faults"].(block); ok {
 		faults = maps.Clone(faults)
 		for _, key := range []string{"crash_rate", "downtime", "max_down"} {
@@ -269,9 +370,29 @@ func (c *Contender) plain(algorithms ...any) block {
 	return f
 }
 
+// slowing is the interval between heartbeats by that of the file.
+func (c *Contender) slowing() float64 {
+	if c.given == 0 {
+		return 1
+	}
+	return float64(c.interval) / float64(c.given)
+}
+
+// settled is a scenario in which leaders have led for as many intervals before they crash as in that of the
+// file.
+func (c *Contender) settled(scenario block) block {
+	settle, err := time.ParseDuration(fmt.Sprint(scenario["settle"]))
+	if err != nil || c.interval <= c.given {
+		return scenario
+	}
+	scenario = maps.Clone(scenario)
+	scenario["settle"] = text(math.Ceil(float64(settle)/1e3*c.slowing()) * 1e3)
+	return scenario
+}
+
 // quiet is an experiment of so many trials in which nothing happens to any process, each of
-// so many hours and the warming up. Every look has a seed of its own, the same for all
-// settings and algorithms.
+// so many hours and the warming up. Every setting and look has a seed of its own: were the delays the same,
+// the mistakes of neighbours would be, and tell less than their number says.
 func (c *Contender) quiet(value, spread, hours float64, warm time.Duration, trials, look int) (
 	*experiment.Experiment, error) {
 	f := c.plain(c.with(value, spread))
@@ -283,7 +404,8 @@ func (c *Contender) quiet(value, spread, hours float64, warm time.Duration, tria
 		// A scenario that lasts wants something to happen, and links that are whole can be healed.
 		f["faults"] = block{"events": []any{block{"at": "0s", "do": fault.Heal}}}
 	}
-	f["repetitions"], f["seed"] = trials, harness.Derive(c.seed, "tune", uint64(look))
+	f["repetitions"], f["seed"] = trials, harness.Derive(c.seed, "tune",
+		math.Float64bits(value), math.Float64bits(spread), uint64(c.interval), uint64(look))
 	return load(f)
 }
 
@@ -296,25 +418,28 @@ func load(f block) (*experiment.Experiment, error) {
 	return experiment.Parse("tune.yaml", text, experiment.Overrides{})
 }
 
-// Tuned is an experiment file that compares the algorithms at the settings that were found,
-// with another seed than the search had: what was chosen by its luck shows it no more. nil:
-// nothing was found.
+// Tuned is an experiment file that compares the algorithms at the settings that were found within the
+// first limit of messages, with another seed than the search had, so that a setting chosen by chance gains
+// nothing from it. nil: nothing was found.
 func Tuned(results []Result, comment string) ([]byte, error) {
 	var found []any
-	var first *Contender
-	for _, r := range results {
-		if r.Best >= 0 {
+	var slowest *Contender
+	for i := range results {
+		if r := &results[i]; r.Best >= 0 && r.Limit == results[0].Limit {
 			p := r.Points[r.Best]
-			found, first = append(found, r.with(p.Patience, p.Spread)), r.Contender
+			found = append(found, r.with(p.Patience, p.Spread))
+			if slowest == nil || r.slowing() > slowest.slowing() {
+				slowest = r.Contender
+			}
 		}
 	}
-	if first == nil {
+	if slowest == nil {
 		return nil, nil
 	}
-	f := first.plain(found...)
+	f := slowest.plain(found...)
 	f["name"] = fmt.Sprint(f["name"]) + "-tuned"
-	f["seed"] = harness.Derive(first.seed, "tuned")
-	f["trace"] = first.file["trace"]
+	f["seed"] = harness.Derive(slowest.seed, "tuned")
+	f["trace"] = slowest.file["trace"]
 	e, err := load(f)
 	if err != nil {
 		return nil, err

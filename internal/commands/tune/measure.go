@@ -11,12 +11,12 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// speedOf condenses trials in which leaders crashed.
-func speedOf(trials []results.Trial) Speed {
+// speedOf condenses trials in which leaders crashed, by a metric of downtime.
+func speedOf(trials []results.Trial, by *metric.Metric) Speed {
 	var values []float64
 	censored := 0
 	for i := range trials {
-		switch v, kind := trials[i].Observe(metric.Downtime.Name); kind {
+		switch v, kind := trials[i].Observe(by.Name); kind {
 		case results.Observed:
 			values = append(values, v)
 		case results.Censored:
@@ -38,9 +38,9 @@ func warmUp(e *experiment.Experiment) time.Duration {
 	return max(setup.Params.Timeout(), p.Detector.Notice(), time.Millisecond)
 }
 
-// add takes in trials in which nothing happened to anybody. Those that were not judged are
-// none.
-func (q *Quiet) add(trials []results.Trial, warm time.Duration) {
+// add takes in trials of a setting of that logarithm in which nothing happened to anybody. Those that were
+// not judged are none.
+func (q *Quiet) add(trials []results.Trial, warm time.Duration, x float64) {
 	from := float64(warm) / float64(time.Millisecond)
 	for i := range trials {
 		t := &trials[i]
@@ -54,9 +54,10 @@ func (q *Quiet) add(trials []results.Trial, warm time.Duration) {
 				mistakes++
 			}
 		}
-		q.counts = append(q.counts, float64(mistakes))
+		hours := (t.Value(metric.Duration) - from) / float64(time.Hour/time.Millisecond)
+		q.trials = append(q.trials, stats.Count{X: x, Exposure: hours, Events: float64(mistakes)})
 		q.Mistakes += mistakes
-		q.Hours += (t.Value(metric.Duration) - from) / float64(time.Hour/time.Millisecond)
+		q.Hours += hours
 		q.quality(t)
 	}
 	q.Recurrence, q.Duration, q.Accuracy = math.NaN(), math.NaN(), math.NaN()
@@ -87,4 +88,23 @@ func (q *Quiet) quality(t *results.Trial) {
 			q.against += float64(d * times)
 		}
 	}
+}
+
+// judge works out the figures, and says what the rate is beside the budget.
+func (q *Quiet) judge(budget float64) Verdict {
+	var events []float64
+	for _, t := range q.trials {
+		events = append(events, t.Events)
+	}
+	q.Rate = float64(q.Mistakes) / q.Hours
+	q.Dispersion = stats.Dispersion(events)
+	lo, hi := stats.PoissonInterval(float64(q.Mistakes)/q.Dispersion, confidence)
+	q.RateLow, q.RateHigh = lo*q.Dispersion/q.Hours, hi*q.Dispersion/q.Hours
+	switch {
+	case q.RateHigh <= budget:
+		return Within
+	case q.RateLow > budget:
+		return Over
+	}
+	return Undecided
 }

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/base/console"
@@ -32,13 +33,20 @@ func (r *Result) Why(o *Options) string {
 		return ""
 	case Unknown:
 		return fmt.Sprintf("cannot be decided in %s hours of quiet running; give --hours %s",
-			console.Number(o.Hours), console.Number(round(1.05*r.Needs)))
+			console.Number(o.Hours), console.Number(round(r.Needs)))
 	}
-	best := -1
+	best, cheapest := -1, math.Inf(1)
 	for i := range r.Points {
-		if r.Points[i].Verdict != Down && (best < 0 || r.Points[i].Rate < r.Points[best].Rate) {
+		p := &r.Points[i]
+		if p.Verdict == Costly {
+			cheapest = min(cheapest, p.Sends())
+		} else if p.Verdict != Down && (best < 0 || p.Rate < r.Points[best].Rate) {
 			best = i
 		}
+	}
+	if !math.IsInf(cheapest, 1) {
+		return fmt.Sprintf("sends at least %s messages per second in the range; give a larger --span or "+
+			"more --messages", console.Number(cheapest))
 	}
 	if best < 0 {
 		return fmt.Sprintf("no setting brings a leader back before time_limit %v in most trials; raise "+
@@ -58,12 +66,15 @@ func (r *Result) wider() string {
 	return " or --spread"
 }
 
-// Dropped says which settings were dropped because no leader came back; "" if there are none.
-func (r *Result) Dropped() string {
+// dropped says which settings of an algorithm were dropped because no leader came back, at all limits;
+// "" if there are none.
+func dropped(found []*Result) string {
 	var list []string
-	for i := range r.Points {
-		if r.Points[i].Verdict == Down {
-			list = append(list, r.Points[i].Settings)
+	for _, r := range found {
+		for i := range r.Points {
+			if r.Points[i].Verdict == Down {
+				list = append(list, r.Points[i].Settings)
+			}
 		}
 	}
 	if list == nil {
@@ -74,8 +85,8 @@ func (r *Result) Dropped() string {
 		list, more = list[:mostNamed], fmt.Sprintf("; and %d more", n-mostNamed)
 	}
 	return fmt.Sprintf("dropped, since in most trials no leader came back before time_limit %v: %s%s",
-		r.limit, strings.Join(list, "; "), more)
+		found[0].limit, strings.Join(list, "; "), more)
 }
 
 // mostNamed is how many settings are named that were dropped.
-const mostNamed = 5
+const mostNamed = 2

@@ -1,20 +1,22 @@
-// Package tune compares algorithms at equal mistakes. How soon a crash is noticed and how
-// often a live leader is given up hang together by one time-out, so that a comparison at
-// defaults says as much of the defaults as of the algorithms. Tune looks for the fastest
-// setting of each algorithm that makes no more false elections per hour than a budget.
+// Package tune compares algorithms at an equal false-election rate and at equal cost. How soon a crash is
+// noticed, how often a live leader is given up and how many messages are sent hang together by two settings,
+// a time-out and the interval between heartbeats, so that a comparison at defaults says as much of the
+// defaults as of the algorithms. Tune looks for the fastest setting of each algorithm that makes no more
+// false elections per hour than a budget, and sends no more messages per second than a limit.
 //
 // The measures are those of W. Chen, S. Toueg and M. K. Aguilera, On the quality of service
-// of failure detectors, IEEE Transactions on Computers 51(5), 2002, but for the rate of
-// mistakes, which is that of the leader and not of the detector.
+// of failure detectors, IEEE Transactions on Computers 51(5), 2002, except that the
+// false elections are counted, not the false suspicions of the detector.
 package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
+	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -22,35 +24,38 @@ import (
 
 // Options say what to look for.
 type Options struct {
-	Budget float64 // false elections per hour
-	Hours  float64 // for which a setting runs without a crash, at most
-	Span   float64 // settings are between 1/Span and Span times what the experiment has
+	Budget    float64 // false elections per hour
+	Precision float64 // how far below the budget the rate of what is chosen may lie, as a share of it
+	Hours     float64 // for which the settings of one search run without a crash, at most, all together
+	Span      float64 // time-outs are between 1/Span and Span times what the experiment has
 	// Spreads are the random parts of a time-out, as shares of it.
 	Spreads []float64
+	// Messages are the limits of messages per second, a search for each. None: three, by what the
+	// algorithms send as the experiment has them.
+	Messages []float64
+	// Keep leaves intervals between heartbeats as the experiment has them, without a limit of messages.
+	Keep bool
+	// InModel leaves out settings with which an algorithm is out of its model.
+	InModel bool
+	// Crashes is how many times the leader of a setting that may be chosen crashes, at least.
+	Crashes int
 	// Run has the trials of an experiment run.
 	Run func(context.Context, *experiment.Experiment) ([]results.Trial, error)
 	// Told is called after every setting that was measured; nil: nobody is.
 	Told func(*Contender, *Point)
+	// Share is called with what is being done and how much of all is done, from 0 to 1; nil: nobody is.
+	Share func(what string, done float64)
 }
 
-// Hours is how long a setting runs without a crash unless it is decided before: the least at
-// which none of its mistakes proves a budget, and three times as long again.
-func Hours(budget float64) float64 {
-	_, none := stats.PoissonInterval(0, confidence)
-	return 4 * none / budget
-}
+// Hours is how long the settings of one search run without a crash at most, unless it is said. A precision
+// of 30 % takes about 56 mistakes where they come singly, and some 100 where they come in pairs, so that
+// 200 hours are enough for a budget of one per hour. That would take long in simulation, too: where mistakes
+// are that rare, there are no more than two days, and ten hours per mistake that is allowed at least, of
+// which five without any prove a budget.
+func Hours(budget float64) float64 { return max(10/budget, min(200/budget, 48)) }
 
-// Looks are the shares of the hours after which a setting is judged. It is judged so often
-// that each interval has a part of the 5 % by which it may be wrong (Bonferroni).
-var looks = []float64{1. / 256, 1. / 64, 1. / 16, 1. / 4, 1}
-
-var confidence = 1 - (1-stats.Confidence)/float64(len(looks))
-
-// fewest is the number of trials by which the first look sees whether mistakes come in clusters.
-const fewest = 4
-
-// finest is the ratio of two neighbouring settings at which the search ends.
-const finest = 1.1
+// finest is the ratio of two neighbouring settings at which a search ends.
+const finest = 1.02
 
 // A Verdict is what the mistakes of a setting are beside the budget.
 type Verdict string
@@ -59,7 +64,9 @@ type Verdict string
 const (
 	Within    Verdict = "within"    // the interval ends at the budget or below
 	Over      Verdict = "over"      // it begins above
-	Undecided Verdict = "undecided" // after all hours the budget is still inside
+	Undecided Verdict = "undecided" // the budget is inside
+	// Costly: it is not over the budget, and sends more messages than the limit.
+	Costly Verdict = "costly"
 	// Down: in most trials no leader came back before the time limit. How often it makes mistakes does
 	// not matter, and is not measured.
 	Down Verdict = "down"
@@ -67,14 +74,17 @@ const (
 
 // A Point is a setting, and what was measured of it. A figure that does not exist is NaN.
 type Point struct {
-	Patience float64 // ns, or of another unit than a duration the value itself
-	Spread   float64 // of Patience; 0: there is none, or it stays
-	Settings string  // as a file says it
-	InModel  bool
+	Patience float64  // ns, or of another unit than a duration the value itself
+	Spread   float64  // of Patience; 0: there is none, or it stays
+	Settings string   // as a file says it
+	Beyond   []string // why it is out of the model; none: it is in it
 	Speed
 	Quiet
 	Verdict Verdict
-	Front   bool // no other is as good in both, and better in one
+	// Fitted is the rate by the curve through the settings around it.
+	Fitted, FittedLow, FittedHigh float64
+	// Front: no other is as good in downtime, mistakes and messages, and better in one.
+	Front bool
 }
 
 // Speed is what leader crashes took.
@@ -96,55 +106,105 @@ type Quiet struct {
 	Accuracy       float64 // query accuracy probability P_A, likewise
 	Messages       float64 // of the algorithm, per second
 	Heartbeats     float64 // of the detector, per second
-	counts         []float64
+	trials         []stats.Count
 	times, against float64 // sums over trials
 	live           float64
 	correct        float64
 	sent, beats    float64
 }
 
-// A Result is what was found for an algorithm.
+// Sends is how many messages per second are sent, those of failure detectors included.
+func (q *Quiet) Sends() float64 { return q.Messages + q.Heartbeats }
+
+// Mistaken is the false-election rate per hour by the fitted curve, or as counted where there is none.
+func (p *Point) Mistaken() (rate, low, high float64) {
+	if !math.IsNaN(p.Fitted) {
+		return p.Fitted, p.FittedLow, p.FittedHigh
+	}
+	return p.Rate, p.RateLow, p.RateHigh
+}
+
+// A Result is what was found for an algorithm within a limit of messages.
 type Result struct {
 	*Contender
+	Limit  float64 // messages per second; infinite: there is none
 	Points []Point // in the order of measurement
 	Best   int     // index of the fastest within the budget; negative: none is
 	// Needs is the hours that would decide where none is, but some might be; 0: none can be.
 	Needs float64
-	// Edge: the shortest setting that was tried is within the budget already. Bound: it is the
-	// shortest that the system of the set takes.
-	Edge, Bound bool
+	out   bool // a search for it ran out of hours
+	// Bound is what keeps the search from shorter settings than the best, where it is not the budget.
+	Bound string
 }
 
-// Tune looks for the fastest setting of each algorithm of e within the budget. It searches
-// upwards from the shortest, which is refused the soonest, and halves the last step until
-// neighbours are 10 % apart. Equal experiments and options have equal results, if simulated.
+// Tune looks for the fastest setting of each algorithm of e within the budget, at each limit of messages.
+// Equal experiments and options have equal results, if simulated. The results of one limit stand together.
 func Tune(ctx context.Context, e *experiment.Experiment, o Options) ([]Result, error) {
 	contenders, err := Contenders(e)
 	if err != nil {
 		return nil, err
 	}
+	if o.Share == nil {
+		o.Share = func(string, float64) {}
+	}
+	levels := []level{{limit: math.Inf(1), contenders: contenders}}
+	if !o.Keep {
+		if levels, err = o.levels(ctx, contenders); err != nil {
+			return nil, err
+		}
+	}
+	all, done := 0, 0
+	for _, l := range levels {
+		for _, c := range l.contenders {
+			all += len(o.spreads(c))
+		}
+	}
 	var out []Result
-	for _, c := range contenders {
-		s := search{Options: o, contender: c, result: Result{Contender: c, Best: -1}}
-		spreads := []float64{0}
-		if c.spread != "" {
-			spreads = o.Spreads
-		}
-		for _, spread := range spreads {
-			if err := s.along(ctx, spread); err != nil {
-				return append(out, s.conclude()), err // of what there is
+	for _, l := range levels {
+		for _, c := range l.contenders {
+			s := search{Options: o, contender: c, result: Result{Contender: c, Limit: l.limit, Best: -1}}
+			var bound string
+			for _, spread := range o.spreads(c) {
+				k := curve{search: &s, spread: spread, low: math.NaN(), high: math.NaN()}
+				k.told = func(share float64) {
+					o.Share(c.title(l.limit), (float64(done)+share)/float64(all))
+				}
+				if err := k.follow(ctx); err != nil {
+					return append(out, s.conclude()), err // of what there is
+				}
+				if k.chosen != nil {
+					bound = k.bound()
+				}
+				done++
 			}
+			if len(s.result.Points) == 0 {
+				return out, refuse("%s: no setting of %s from 1/%v to %v times that of the experiment is "+
+					"allowed: %v", c.Label, c.name(c.Dial), o.Span, o.Span, s.refused)
+			}
+			s.result.Bound = bound
+			out = append(out, s.conclude())
 		}
-		if len(s.result.Points) == 0 {
-			return out, refuse("%s: no setting of %s from 1/%v to %v times that of the experiment is "+
-				"allowed: %v", c.Label, c.Dial, o.Span, o.Span, s.refused)
-		}
-		out = append(out, s.conclude())
 	}
 	return out, nil
 }
 
-// A search is that for one algorithm.
+// title is the contender with a limit, for people.
+func (c *Contender) title(limit float64) string {
+	if math.IsInf(limit, 1) {
+		return c.Label
+	}
+	return fmt.Sprintf("%s, %s messages per second", c.Label, console.Number(limit))
+}
+
+// spreads are those to try of a contender.
+func (o *Options) spreads(c *Contender) []float64 {
+	if c.spread == "" {
+		return []float64{0}
+	}
+	return o.Spreads
+}
+
+// A search is that for one algorithm within one limit of messages.
 type search struct {
 	Options
 	contender *Contender
@@ -152,172 +212,29 @@ type search struct {
 	refused   error // by which the experiment of a setting was refused last
 }
 
-// along searches the settings of one spread.
-func (s *search) along(ctx context.Context, spread float64) error {
-	low, high := math.NaN(), math.NaN() // the longest that is not within the budget, the shortest that is
-	steps := int(math.Round(math.Log2(s.Span)))
-	for j := -steps; j <= steps && math.IsNaN(high); j++ {
-		value := s.contender.fit(s.contender.base * math.Exp2(float64(j)))
-		if value == low {
-			continue // the system takes nothing between the two
-		}
-		p, err := s.measure(ctx, value, spread)
-		switch {
-		case err != nil:
-			return err
-		case p != nil && p.Verdict == Within:
-			high = value
-			s.result.Edge = s.result.Edge || j == -steps && s.contender.fit(value/2) < value
-			s.result.Bound = s.result.Bound || j == -steps && s.contender.fit(value/2) == value
-		default:
-			low = value
-		}
-	}
-	for !math.IsNaN(low) && !math.IsNaN(high) && high/low > finest {
-		value := s.contender.fit(math.Sqrt(low * high))
-		if value <= low || value >= high {
-			break
-		}
-		p, err := s.measure(ctx, value, spread)
-		if err != nil {
-			return err
-		}
-		if p != nil && p.Verdict == Within {
-			high = value
-		} else {
-			low = value
-		}
-	}
-	return nil
-}
-
-// beaten says whether another spread is within the budget and faster, so that it does not
-// matter how many mistakes p makes.
-func (s *search) beaten(p *Point) bool {
-	return slices.ContainsFunc(s.result.Points, func(q Point) bool {
-		return q.Verdict == Within && q.Spread != p.Spread && !(p.Downtime < q.Downtime)
-	})
-}
-
-// measure measures a setting; nil: the experiment does not allow it, or it cannot be the best.
-func (s *search) measure(ctx context.Context, value, spread float64) (*Point, error) {
-	p := Point{Patience: value, Spread: spread, Settings: s.contender.settings(value, spread)}
-	e, err := s.contender.crashes(value, spread)
-	var mistake *experiment.Error
-	if errors.As(err, &mistake) {
-		s.refused = err
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if p.InModel = e.Cells[0].Plan.InModel; len(e.Cells[0].Plan.OutOfModel) > s.contender.beyond {
-		s.refused = fmt.Errorf("%s: %s", p.Settings, e.Cells[0].Plan.OutOfModel[0])
-		return nil, nil // the algorithm itself says that this is too short
-	}
-	trials, err := s.Run(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	if p.Speed = speedOf(trials); math.IsNaN(p.Downtime) || math.IsInf(p.Downtime, 0) {
-		p.Verdict = Down
-		p.Rate, p.RateLow, p.RateHigh, p.Dispersion = math.NaN(), math.NaN(), math.NaN(), math.NaN()
-		p.Duration, p.Recurrence, p.Accuracy = math.NaN(), math.NaN(), math.NaN()
-		s.add(&p)
-		return &p, nil
-	}
-	if s.beaten(&p) {
-		return nil, nil
-	}
-	warm := warmUp(e)
-	each := min(max(s.Hours*looks[0]/fewest, 10*warm.Hours()), 12) // a trial lasts a day at most
-	for look, share := range looks {
-		more := int(math.Ceil(s.Hours*share/each)) - len(p.counts)
-		if more < 1 {
-			continue
-		}
-		if e, err = s.contender.quiet(value, spread, each, warm, more, look); err != nil {
-			return nil, err
-		}
-		if trials, err = s.Run(ctx, e); err != nil {
-			return nil, err
-		}
-		p.Quiet.add(trials, warm)
-		if p.Verdict = p.Quiet.judge(s.Budget); p.Verdict != Undecided {
-			break
-		}
-	}
-	if !e.Cells[0].Plan.Detector.Restless() { // nobody watches by heartbeats
-		p.Duration, p.Recurrence, p.Accuracy = math.NaN(), math.NaN(), math.NaN()
-	}
-	s.add(&p)
-	return &p, nil
-}
-
-// add keeps what was measured.
-func (s *search) add(p *Point) {
-	s.result.Points = append(s.result.Points, *p)
-	if s.Told != nil {
-		s.Told(s.contender, p)
-	}
-}
-
 // conclude chooses the best, marks the front, and says what is missing where none is good.
 func (s *search) conclude() Result {
 	r := s.result
 	for i := range r.Points {
 		p := &r.Points[i]
-		if p.Verdict == Within &&
-			(r.Best < 0 || p.Downtime < r.Points[r.Best].Downtime) {
-			r.Best = i
-		}
+		rate, _, _ := p.Mistaken()
 		p.Front = p.Verdict != Down && !slices.ContainsFunc(r.Points, func(q Point) bool {
-			return q.Downtime <= p.Downtime && q.Rate <= p.Rate &&
-				(q.Downtime < p.Downtime || q.Rate < p.Rate)
+			other, _, _ := q.Mistaken()
+			return q.Verdict != Down && q.Downtime <= p.Downtime && other <= rate && q.Sends() <= p.Sends() &&
+				(q.Downtime < p.Downtime || other < rate || q.Sends() < p.Sends())
 		})
 	}
 	if r.Best >= 0 {
 		return r
 	}
-	for i := range r.Points {
-		if p := &r.Points[i]; p.Verdict == Undecided {
-			if needs := p.needs(s.Budget); needs > 0 && (r.Needs == 0 || needs < r.Needs) {
-				r.Needs = needs
-			}
-		}
+	if r.out { // ten hours are enough where a budget of one is to be proved; or else twice as many as now
+		r.Needs = max(10/s.Budget, 2*s.Hours)
 	}
 	return r
 }
 
-// judge works out the figures, and says what the rate is beside the budget.
-func (q *Quiet) judge(budget float64) Verdict {
-	q.Rate = float64(q.Mistakes) / q.Hours
-	q.Dispersion = stats.Dispersion(q.counts)
-	lo, hi := stats.PoissonInterval(float64(q.Mistakes)/q.Dispersion, confidence)
-	q.RateLow, q.RateHigh = lo*q.Dispersion/q.Hours, hi*q.Dispersion/q.Hours
-	switch {
-	case q.RateHigh <= budget:
-		return Within
-	case q.RateLow > budget:
-		return Over
-	}
-	return Undecided
-}
-
-// needs is the hours at which the interval would end at the budget if the rate stays what it
-// is; 0: it would not in a thousand times as long as a setting without mistakes takes.
-func (p *Point) needs(budget float64) float64 {
-	for hours := p.Hours; p.Rate < budget && hours < 1000*Hours(budget); hours *= 1.1 {
-		_, hi := stats.PoissonInterval(p.Rate*hours/p.Dispersion, confidence)
-		if hi*p.Dispersion/hours <= budget {
-			return hours
-		}
-	}
-	return 0
-}
-
 // round keeps three significant digits: as many as a file for people needs.
 func round(v float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(v))-2)
-	return math.Round(v/unit) * unit
+	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	return out
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// A pair is where a metric of a cell is: of real trials, of their twins, and of more of those.
+// A pair is where a metric of a cell is: of real trials, of their
+// simulated counterparts, and of more of those.
 type pair struct{ values, controls, more []float64 }
 
 // Answer simulates the trials of the real run at path, and more times as many. Costs is a file of what
@@ -31,7 +32,7 @@ func Answer(ctx context.Context, path, costs string, more int) (*answer.Document
 		return nil, err
 	}
 	if e.Virtual() {
-		return nil, answer.Mistaken("%s was simulated itself: want a run on real nodes", path)
+		return nil, answer.Mistaken("%s was simulated: expected a run on real nodes", path)
 	}
 	rows, err := results.ReadTrials(dir)
 	if err != nil {
@@ -85,10 +86,10 @@ func Answer(ctx context.Context, path, costs string, more int) (*answer.Document
 			}
 		}
 	}
-	d := answer.New("twin", "The trials of "+path+" and their twins")
+	d := answer.New("twin", "The trials of "+path+" and their simulated counterparts")
 	addTwins(d, e, metrics, pairs)
 	d.Add(answer.Facts{{Name: "simulated", Value: simulated}})
-	d.Say(fmt.Sprintf("%d trials simulated in %.1f s; mean ± half of its 95 %% interval (Student's)",
+	d.Say(fmt.Sprintf("%d trials simulated in %.1f s; mean [95 %% interval]",
 		simulated, time.Since(begun).Seconds()))
 	return d, nil
 }
@@ -114,15 +115,15 @@ func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Me
 		answer.Column{Name: "metric", Kind: answer.Words},
 		answer.Column{Name: "n", Kind: answer.Count},
 		answer.Column{Name: "measured", Kind: answer.Figure},
-		answer.Column{Name: "twins", Kind: answer.Number},
+		answer.Column{Name: "twins", Head: "simulated", Kind: answer.Number},
 		answer.Column{Name: "correlation", Kind: answer.Number},
-		answer.Column{Name: "with_twins", Head: "with twins", Kind: answer.Figure},
+		answer.Column{Name: "with_twins", Head: "with control variate", Kind: answer.Figure},
 		answer.Column{Name: "width", Kind: answer.Number})
-	t.Keys, t.Empty = 2, "no cell has four trials with a figure: nothing to compare"
+	t.Keys, t.Empty = 2, "no cell has six trials with a figure: nothing to compare"
 	for c := range e.Cells {
 		for i, m := range metrics {
 			p := &pairs[c*len(metrics)+i]
-			if len(p.values) < 4 || len(p.more) < 2 {
+			if len(p.values) < stats.MinimumBootstrap || len(p.more) < 2 {
 				continue
 			}
 			v := stats.ControlVariate(p.values, p.controls, p.more, 0.95)
@@ -130,9 +131,9 @@ func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Me
 			for _, x := range p.controls {
 				twins += x / float64(len(p.controls))
 			}
-			interval := func(mean, half float64) answer.Shown {
-				return answer.Shown{Value: answer.Estimate{Value: mean, Low: mean - half, High: mean + half,
-					N: len(p.values)}, Text: fmt.Sprintf("%.4g ± %.2g", mean, half)}
+			interval := func(b stats.Bounded) answer.Shown {
+				return answer.Shown{Value: answer.Estimate{Value: b.Value, Low: b.Low, High: b.High,
+					N: len(p.values)}, Text: fmt.Sprintf("%.4g [%.4g, %.4g]", b.Value, b.Low, b.High)}
 			}
 			number := func(x float64, form string) answer.Shown {
 				return answer.Shown{Value: x, Text: fmt.Sprintf(form, x)}
@@ -143,9 +144,9 @@ func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Me
 			}
 			var with, width answer.Value
 			if v.Used {
-				with, width = interval(v.Adjusted, v.Narrowed), number(v.Narrowed/v.Half, "%.2f")
+				with, width = interval(v.With), number(v.With.Width()/v.Alone.Width(), "%.2f")
 			}
-			t.Row(design.Name(&e.Cells[c]), m.Name, len(p.values), interval(v.Mean, v.Half),
+			t.Row(design.Name(&e.Cells[c]), m.Name, len(p.values), interval(v.Alone),
 				number(twins, "%.4g"), correlation, with, width)
 		}
 	}

@@ -76,16 +76,16 @@ func Calibrate(file string, handling time.Duration, again Again, busy func(load 
 		return nil, err
 	}
 	fit.Costs.Handling = handling
-	comment := fmt.Sprintf("What handling costs, by \"bench calibrate\" on a machine with %d "+
+	comment := fmt.Sprintf("Message-handling costs, by \"bench calibrate\" on a machine with %d "+
 		"processors, %s.\n"+
-		"From %d trials, %d events that were handled right after another, %d wake-ups.\n",
+		"From %d trials, %d events that were handled back to back, %d wake-ups.\n",
 		runtime.NumCPU(), begun.UTC().Format(time.DateTime+" MST"), len(trials), fit.Handled, fit.Woken)
 	for _, l := range fit.Lateness {
 		comment += fmt.Sprintf("Messages of %s were late by (p50, p75, p90) %v, with these costs %v.\n",
 			l.Load, l.Real, l.Twin)
 	}
-	comment += fmt.Sprintf("A write to this disk takes as follows. Real nodes do not wait for it; to have "+
-		"simulated ones\ndo so, add save: %s", disk.Literal())
+	comment += fmt.Sprintf("Write times of this disk follow. Real nodes do not wait for writes; to make "+
+		"simulated ones\nwait, add save: %s", disk.Literal())
 	return experiment.CostsFile(comment, &fit.Costs), nil
 }
 

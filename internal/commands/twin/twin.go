@@ -1,4 +1,5 @@
-// Package twin fits what handling costs in simulation to what it took on real nodes.
+// Package twin fits the simulator's message-handling costs to real nodes, and narrows the intervals
+// of a real run by its simulated counterpart.
 package twin
 
 import (
@@ -151,8 +152,8 @@ func (f *Fit) handling(trials []Trial) error {
 	}
 	f.Handled = len(received) + len(timed) + len(sending)
 	if len(received) < enough || len(sending) < enough {
-		return fmt.Errorf("%d messages of %d were handled right after another, want %d: the machine was too "+
-			"fast or too busy", len(received), len(trials), enough)
+		return fmt.Errorf("%d messages of %d were handled back to back, expected %d: the machine "+
+			"was too fast or too busy", len(received), len(trials), enough)
 	}
 	c := &f.Costs
 	c.Receive = median(received)
@@ -198,7 +199,7 @@ func (f *Fit) waking(trials []Trial) error {
 		}
 	}
 	if f.Woken = len(took); f.Woken < enough {
-		return fmt.Errorf("%d wake-ups were seen, want %d", f.Woken, enough)
+		return fmt.Errorf("%d wake-ups were seen, expected %d", f.Woken, enough)
 	}
 	slices.Sort(took)
 	var w link.Quantiles
@@ -220,7 +221,7 @@ func (f *Fit) transit(trials []Trial) error {
 		}
 	}
 	if len(took) < enough {
-		return fmt.Errorf("%d messages were seen that were due at once, want %d", len(took), enough)
+		return fmt.Errorf("%d messages were seen that were due at once, expected %d", len(took), enough)
 	}
 	f.Costs.Transit = max(median(took)-f.Costs.Receive-f.Costs.Send, 0)
 	return nil

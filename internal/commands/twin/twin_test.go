@@ -66,7 +66,7 @@ func TestOf(t *testing.T) {
 // TestOf_TooFew: without trials there is nothing to fit.
 func TestOf_TooFew(t *testing.T) {
 	t.Parallel()
-	if _, err := Of(nil, 2); err == nil || !strings.Contains(err.Error(), "want 20") {
+	if _, err := Of(nil, 2); err == nil || !strings.Contains(err.Error(), "expected 20") {
 		t.Errorf("%v", err)
 	}
 	var valid []Trial

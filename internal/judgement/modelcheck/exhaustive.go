@@ -1,5 +1,5 @@
 // Package modelcheck walks through everything that can happen to an algorithm in a small
-// world, up to equal states, and finds the shortest schedule that breaks a promise.
+// system, up to equal states, and finds the shortest schedule that breaks a promise.
 package modelcheck
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
 
-// A Scope is a world small enough to walk through every schedule of it.
+// A Scope is a system small enough to walk through every schedule of it.
 type Scope struct {
 	Nodes      int
 	Requests   []int          // entries that each process asks for, by ID - 1
-	Initiators []algo.ID      // each starts an election once, or is told of the leader's crash
+	Initiators []algo.ID      // each starts an election once, or learns of the leader's crash
 	Crashed    []algo.ID      // from the start
 	Leader     algo.ID        // settled at the start; None: none is
 	Timeouts   int            // timers that expire in one schedule, at most; 0: any number
@@ -289,7 +289,7 @@ func (s *search) settle(w *small, at int32, more, held bool) {
 			missing = fmt.Errorf("p%d is up, and above the leader", above)
 		}
 		if missing != nil && s.promised() {
-			s.find("nothing can happen any more, but "+missing.Error(), at)
+			s.find("the system is quiescent, but "+missing.Error(), at)
 		}
 	}
 }
@@ -338,7 +338,7 @@ func (s *search) conclude() {
 	if s.space.Cut == 0 && s.promised() {
 		if lost := s.hopeless(); lost >= 0 {
 			missing := s.again(lost, func(Step) {}).missing()
-			s.find("from here on no schedule leads to an end: "+missing.Error(), lost)
+			s.find("no schedule from here completes: "+missing.Error(), lost)
 			return
 		}
 	}

@@ -180,7 +180,7 @@ func TestExhaust_Finds(t *testing.T) {
 4 p2 receives ASK{Clock:1} from p1
 5 p1 receives YES{} from p2, enters
 6 p2 receives YES{} from p1, enters`},
-		"mutex/test-forgets": {two, `nothing can happen any more, but p2 has not had its entries
+		"mutex/test-forgets": {two, `the system is quiescent, but p2 has not completed its entries
 1 p1 requests, enters
 2 p2 requests
 3 p1 receives REQUEST{K:2} from p2
@@ -194,7 +194,7 @@ func TestExhaust_Finds(t *testing.T) {
 6 p1 receives ASK{Clock:0} from p3
 7 p1 requests
 8 p1 receives DONE{} from p2, enters`},
-		"mutex/test-distracted": {[]int{0, 1}, `from here on no schedule leads to an end: p2 has not had its entries
+		"mutex/test-distracted": {[]int{0, 1}, `no schedule from here completes: p2 has not completed its entries
 1 p2 requests
 2 p2 receives ASK{Clock:0} from p1`},
 		"mutex/test-defect-none":  {one, "none"},
@@ -229,9 +229,9 @@ func TestExhaust_Elections(t *testing.T) {
 	for name, want := range map[string]string{
 		"term": "p2 leads term 2, which p1 led\n1 p1 starts an election, names p1\n" +
 			"2 p2 starts an election, names p2",
-		"one": "p2 holds itself leader while p1 does\n1 p1 starts an election, names p1\n" +
+		"one": "p2 and p1 both lead\n1 p1 starts an election, names p1\n" +
 			"2 p2 starts an election, names p2",
-		"eventual": "nothing can happen any more, but p2 names p2, another p1\n" +
+		"eventual": "the system is quiescent, but p2 names p2, another p1\n" +
 			"1 p1 starts an election, names p1\n2 p2 starts an election, names p2",
 	} {
 		space, err := modelcheck.Exhaust("election/test-everybody-leads-"+name,
@@ -249,7 +249,7 @@ func TestExhaust_Elections(t *testing.T) {
 func TestExhaust_Highest(t *testing.T) {
 	t.Parallel()
 	for crashed, want := range map[algo.ID]string{
-		algo.None: "nothing can happen any more, but p2 is up, and above the leader\n" +
+		algo.None: "the system is quiescent, but p2 is up, and above the leader\n" +
 			"1 p1 starts an election, names p1\n2 p2 receives DONE{} from p1, names p1",
 		2: "none",
 	} {

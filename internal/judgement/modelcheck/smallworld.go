@@ -30,7 +30,7 @@ type frame struct {
 
 func newFrame(id string, scope Scope) (*frame, error) {
 	if scope.Nodes < 1 || scope.Nodes > 8 || len(scope.Requests) > scope.Nodes {
-		return nil, errors.New("a small world has 1 to 8 processes, and requests of these alone")
+		return nil, errors.New("a small system has 1 to 8 processes, and requests of these alone")
 	}
 	p, err := trial.Plan(id, scope.Nodes, harness.Scenario{Plot: &harness.Script{}}, scope.Params)
 	if err != nil {
@@ -64,7 +64,7 @@ func newFrame(id string, scope Scope) (*frame, error) {
 	return f, nil
 }
 
-// A small is one state of a small world. It is a value: what a copy shares with
+// A small is one state of a small system. It is a value: what a copy shares with
 // it is never modified, but made anew.
 type small struct {
 	*frame
@@ -414,12 +414,12 @@ func (w *small) elected(k int, l leadership) {
 	own := algo.ID(k + 1)
 	switch {
 	case int(l.of) > w.n:
-		w.broken("p%d names p%d, which is no process", own, l.of)
+		w.broken("p%d names p%d, which does not exist", own, l.of)
 	case l.of != own:
 	case w.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne:
 		for i := range w.procs {
 			if other := &w.procs[i]; i != k && other.up && other.leads.of == algo.ID(i+1) {
-				w.broken("p%d holds itself leader while p%d does", own, i+1)
+				w.broken("p%d and p%d both lead", own, i+1)
 			}
 		}
 	case w.setup.Alg.Spec.Promises.Leadership == algo.PerTerm:
@@ -442,12 +442,12 @@ func (w *small) missing() error {
 		case !p.up:
 		case w.setup.Alg.Problem == algo.MutualExclusion:
 			if p.todo > 0 || p.waiting || p.inside {
-				return fmt.Errorf("p%d has not had its entries", k+1)
+				return fmt.Errorf("p%d has not completed its entries", k+1)
 			}
 		case p.todo > 0:
 			return fmt.Errorf("p%d has not begun", k+1)
 		case p.leads.of == algo.None || !w.procs[p.leads.of-1].up:
-			return fmt.Errorf("p%d names nobody that is up", k+1)
+			return fmt.Errorf("p%d names no process that is up", k+1)
 		case common != algo.None && p.leads.of != common:
 			return fmt.Errorf("p%d names p%d, another p%d", k+1, p.leads.of, common)
 		default:

@@ -130,8 +130,6 @@ func TestReport_Save(t *testing.T) {
 	find(t)
 	b := open(t, page(t, map[string]string{"elections": elections}))
 	b.text(`document.getElementById("theme").click()`) // dark: what is saved is light
-	b.text(`document.getElementById("theme").click()`)
-	b.text(`document.getElementById("theme").click(); theme = "dark"; applyTheme(); redraw()`)
 	b.settled()
 	const kept = `(async format => {
 		const out = [];

@@ -173,6 +173,34 @@ func TestPlayer_Faults(t *testing.T) {
 		"process,names leader,term")
 }
 
+// TestPlayer_Partition: the sides of a partition are shaded while it lasts, the jump finds the second leader, times
+// on the axis are round, and parameters stand apart from the state.
+func TestPlayer_Partition(t *testing.T) {
+	find(t)
+	text, err := os.ReadFile("../../../configs/teaching/03-split-brain.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, trial(t, "teaching-split-brain", string(text)))
+	b.want(`jumps.find(j => j.key === "t").events.length > 0`, "true")
+	b.press("next-t")
+	b.want(`[...Array(D.nodes).keys()].map(p => p + 1).filter(p => D.words[value(p, 1, k)].startsWith("p" + p)).length`, "2")
+	b.want(`[...Array(D.nodes).keys()].map(p => p + 1).filter(p => (D.words[value(p, 1, k - 1)] || "").startsWith("p" + p)).length`, "1")
+	b.want(`D.bands.length === 1 && D.bands[0].sides.length === D.nodes && new Set(D.bands[0].sides).size === 2`, "true")
+	// What is painted behind the lines of the processes: two colours, of which each side has one.
+	b.want(`(() => {
+		const paint = [], c = { fillRect: () => paint.push(c.fillStyle) };
+		const all = new Proxy(c, { get: (o, name) => o[name] || (() => {}), set: (o, name, v) => { o[name] = v; return true; } });
+		drawBands(all, [...Array(D.nodes).keys()].map(p => p + 1), 900, 9e9);
+		const sides = D.bands[0].sides;
+		return paint.length === sides.length && sides.every((s, p) => sides.every((o, q) => (s === o) === (paint[p] === paint[q])));
+	})()`, "true")
+	b.want(`instants(0, 900).length > 2`, "true")
+	b.want(`instants(0, 900).map(({ t }) => String(t).replace(/0+$/, "").length).every(n => n <= 4)`, "true")
+	b.want(`["t", "tPrime", "suppress"].every(name => document.getElementById("same").textContent.includes(name + " "))`, "true")
+	b.want(`[...document.querySelectorAll("#states thead th")].some(h => ["tPrime", "suppress"].includes(h.textContent))`, "false")
+}
+
 // TestPlayer_Same: what a crash leaves as it was, such as that no leader is named, is no change.
 func TestPlayer_Same(t *testing.T) {
 	find(t)

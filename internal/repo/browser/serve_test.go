@@ -17,8 +17,8 @@ const (
 	missed = `{name: missed, problem: election, algorithms: [bully], transport: sim, nodes: 3, repetitions: 6,
   thresholds: [{metric: election_ms, stat: median, max: 0.001}]}`
 	// Endless goes on for longer than anybody looks; one of its algorithms lets two in at once.
-	endless = `{name: endless, problem: mutex, algorithms: [lamport, ricart-agrawala], transport: sim, nodes: 4,
-  network: {latency: {distribution: uniform, min: 1ms, max: 9ms}, order: unordered}, repetitions: 50000,
+	endless = `{name: endless, problem: mutex, algorithms: [lamport, ricart-agrawala], transport: sim, nodes: 12,
+  network: {latency: {distribution: uniform, min: 7ms, max: 9ms}, order: unordered}, repetitions: 50000,
   scenario: {kind: closed, requests: 20, think: 1ms, hold: 1ms}}`
 	// Real has nodes that crash; a busy machine does no harm.
 	real = `{name: real, problem: election, algorithms: [raft], transport: nats, nodes: 3, repetitions: 1, trace: all,
@@ -112,8 +112,8 @@ func TestServe(t *testing.T) {
 	b := start(t)
 	b.do(chromedp.Navigate(home))
 	b.fits("index")
-	const verdicts = `[...document.querySelectorAll("tbody tr")].map(r => r.cells[0].textContent + ": " +
-		r.cells[1].textContent + ", " + r.cells[3].textContent.trim().replace(/\s+/g, " ")).sort().join("; ")`
+	const verdicts = `[...document.querySelectorAll("tbody tr")].map(r => r.cells[1].textContent + ": " +
+		r.cells[2].textContent + ", " + r.cells[4].textContent.trim().replace(/\s+/g, " ")).sort().join("; ")`
 	b.want(verdicts, "elections: ok, 72 ok; missed: threshold missed, 6 ok; unsafe: ok, 6 violation beyond the model")
 	const colours = `new Set([...document.querySelectorAll(".state")].map(e => getComputedStyle(e).color)).size`
 	b.want(colours, "2")
@@ -135,9 +135,9 @@ func TestServe(t *testing.T) {
 		b.text(`document.activeElement.select()`)
 		b.do(chromedp.KeyEvent("beyond UNSAFE\r"))
 		b.arrives("tbody tr:only-child")
-		// Past the button and the region that scrolls.
+		// Past the button, the region that scrolls, the button and the box of those that are compared.
 		b.focus("form button")
-		b.do(chromedp.KeyEvent(kb.Tab + kb.Tab + "\r"))
+		b.do(chromedp.KeyEvent(strings.Repeat(kb.Tab, 4) + "\r"))
 		b.arrives("html[data-drawn]")
 		b.text(`[...document.querySelectorAll("a")].find(a => a.textContent === "all trials").focus()`)
 		b.do(chromedp.KeyEvent("\r"))
@@ -154,6 +154,25 @@ func TestServe(t *testing.T) {
 		b.do(chromedp.KeyEvent("\r"))
 		b.arrives("html[data-kind=trials]")
 		b.do(chromedp.Navigate(home))
+	})
+	t.Run("compare", func(t *testing.T) { // two runs are ticked, and what changed is a page of the same look
+		b := &tab{t, b.ctx}
+		run(t, dir, "elections", strings.Replace(elections, "loss, over: [0, 0.05]", "loss, over: [0, 0.1]", 1))
+		b.do(chromedp.Navigate(home))
+		b.text(`[...document.querySelectorAll("tbody tr")].filter(r => r.cells[1].textContent === "elections")
+			.forEach(r => r.querySelector("input").click())`)
+		b.focus("thead button")
+		b.do(chromedp.KeyEvent("\r"))
+		b.arrives("header .state")
+		b.want(`document.querySelector(".brand").textContent.startsWith("Conclave compare")`, "true")
+		b.want(`document.querySelectorAll("main table").length > 0`, "true")
+		b.fits("compare")
+		b.text(`document.getElementById("theme").click()`)
+		b.want(`document.documentElement.dataset.theme`, "dark")
+		b.do(chromedp.Navigate(home)) // which remembers it
+		b.want(`document.documentElement.dataset.theme + document.getElementById("theme").textContent`, "darkTheme: dark")
+		b.text(`document.getElementById("theme").click()`)
+		b.text(`document.getElementById("theme").click()`)
 	})
 	t.Run("live", func(t *testing.T) {
 		b := &tab{t, b.ctx}
@@ -178,6 +197,15 @@ func TestServe(t *testing.T) {
 			}
 			b.do(chromedp.Navigate(home))
 		}
+		// What is ticked stays so while the index comes up to date.
+		b.text(`document.querySelector("tr:has(.going) input").click()`)
+		b.text(`(() => {
+			const fresh = document.querySelector("[data-part=runs]").cloneNode(true);
+			fresh.append(" ");
+			take(fresh);
+		})()`)
+		b.want(`[...document.querySelectorAll("tbody :checked")].map(e => e.closest("tr").querySelector("th").textContent).join()`,
+			"endless")
 		b.text(`document.querySelector("tr:has(.going) a").click()`)
 		b.arrives("html[data-kind=live] svg.interval")
 		const width = `(() => { const [low, high] = /\[([^\],]+), ([^\]]+)\]/.exec([...document.querySelectorAll("tbody tr")]
@@ -187,7 +215,18 @@ func TestServe(t *testing.T) {
 		b.until(width + ` < first * 0.8`)
 		b.want(`/^[\d]+ of 100000 trials, [\dhms]+ to go\. .* violation$/.test(document.querySelector("[data-part=progress] p").textContent.trim())`, "true")
 		b.want(`document.querySelectorAll("[data-part=violations] li a").length > 1`, "true")
+		// Curves of trials, of their rate, and of the main figure, which grow.
+		b.want(`document.querySelector("header .state.going").textContent`, "running")
+		b.until(`document.querySelectorAll("svg.curves").length === 3`)
+		b.text(`window.long = document.querySelector("svg.curves .line").getAttribute("d")`)
+		b.until(`document.querySelector("svg.curves .line").getAttribute("d").length > long.length`)
+		b.want(`document.querySelectorAll("svg.spark").length`, "2")
 		b.fits("live")
+		// An answer that does not come is reported, and asked for again.
+		b.text(`{window.asks = fetch; window.fetch = () => Promise.reject(new Error("away"));}`)
+		b.until(`document.getElementById("stale").textContent.includes("does not answer")`)
+		b.text(`{window.fetch = asks;}`)
+		b.until(`document.getElementById("stale").textContent === ""`)
 		// The focus stays where it is while figures change, and the list where somebody reads.
 		b.text(`window.list = document.querySelector("[data-part=violations] ul")`)
 		b.focus("[data-part=violations] a")

@@ -15,7 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
-// What docs/many-machines.md promises: a simulated run in shards is the run in one
+// What docs/how-to/shards.md promises: a simulated run in shards is the run in one
 // piece, byte for byte, but for the keys of the manifest and the lines of the journal
 // that are named here.
 func TestShards_SameBytes(t *testing.T) {

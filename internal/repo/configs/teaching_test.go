@@ -7,7 +7,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// lessons is what each experiment of docs/teaching.md must show for its answer to be true.
+// lessons is what each experiment of docs/tutorials/lessons.md must show for its answer to be true.
 var lessons = map[string]func(*measured){
 	"teaching/01-time-outs.yaml": timeOuts, "teaching/02-failure-detectors.yaml": detectors,
 	"teaching/03-split-brain.yaml": twoLeaders, "teaching/04-quorums.yaml": quorums,

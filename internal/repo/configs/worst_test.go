@@ -25,7 +25,7 @@ var heading = regexp.MustCompile(`^# yaml-.+\n((?:# .+\n)+)#\n# The costliest sc
 
 // TestWorst: each schedule of the museum is within the model, its trial breaks no promise and costs what
 // the first lines say to the last digit, which is the part of theory that they say. The table of
-// docs/worst.md follows from them.
+// docs/evidence/worst.md follows from them.
 func TestWorst(t *testing.T) {
 	t.Parallel()
 	table := &bytes.Buffer{}
@@ -77,11 +77,11 @@ func TestWorst(t *testing.T) {
 		} else {
 			theory += part[9]
 		}
-		fmt.Fprintf(table, "| [%s](../configs/%s) | %d | %s %s | %s | %s |\n",
+		fmt.Fprintf(table, "| [%s](../../configs/%s) | %d | %s %s | %s | %s |\n",
 			strings.TrimSuffix(filepath.Base(name), ".yaml"), name, plan.Nodes, cost.Name,
 			console.Number(stated), theory, ratio)
 	}
-	const page, begin, end = "../../../docs/worst.md", "<!-- worst: begin -->\n", "<!-- worst: end -->"
+	const page, begin, end = "../../../docs/evidence/worst.md", "<!-- worst: begin -->\n", "<!-- worst: end -->"
 	old, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -49,16 +51,17 @@ func root(t testing.TB) string {
 // documents are what is written for people, as far as it exists.
 func documents(t testing.TB) (found []document) {
 	t.Helper()
-	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/design/*.md"} {
-		paths, err := filepath.Glob(filepath.Join(root(t), pattern))
-		must(t, err)
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			must(t, err)
-			name, err := filepath.Rel(root(t), path)
-			must(t, err)
-			found = append(found, parse(filepath.ToSlash(name), string(text)))
+	paths := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
+	must(t, fs.WalkDir(os.DirFS(root(t)), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if path.Ext(name) == ".md" {
+			paths = append(paths, name)
 		}
+		return err
+	}))
+	for _, name := range paths {
+		text, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(name)))
+		must(t, err)
+		found = append(found, parse(name, string(text)))
 	}
 	return found
 }
@@ -154,7 +157,9 @@ func (p *place) run(c shell) {
 // so that neither has to break its lines as the other does.
 func (p *place) printed(c shell, out *bytes.Buffer) {
 	p.t.Helper()
-	words := func(text string) string { return " " + strings.Join(strings.Fields(text), " ") + " " }
+	words := func(text string) string {
+		return " " + strings.Join(strings.Fields(date.ReplaceAllString(text, "DATE-TIME")), " ") + " "
+	}
 	rest := words(out.String())
 	for part := range strings.SplitSeq(strings.TrimPrefix(c.prints, dots), dots) {
 		_, after, found := strings.Cut(rest, words(part))
@@ -165,6 +170,9 @@ func (p *place) printed(c shell, out *bytes.Buffer) {
 		rest = " " + after
 	}
 }
+
+// date is the end of the name of a folder of results.
+var date = regexp.MustCompile(`\b20\d{6}-\d{6}\b`)
 
 // onNodes says whether line runs an experiment on real nodes.
 func (p *place) onNodes(line string) bool {

@@ -49,7 +49,7 @@ const dots = "\n...\n"
 type reference struct{ where, to string }
 
 var (
-	note     = regexp.MustCompile(`^<!-- docs: (?:(skip): \S.*|exit (\d+)|file: (\S+)|(printed)|(nightly)) -->$`)
+	note     = regexp.MustCompile(`^<!-- docs: (?:(skip): \S.*|exit (\d+)|file: (\S+)|(printed)|(nightly)|(sample)(?:: \S.*)?) -->$`)
 	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	span     = regexp.MustCompile("`([^`]+)`")
 	command  = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:go run \./cmd/bench|bench)(?: |$)`)
@@ -58,8 +58,9 @@ var (
 
 // parse reads a document. A note right before a block of code steers what is done
 // with it: <!-- docs: exit 3 -->, <!-- docs: skip: reason -->, or
-// <!-- docs: file: NAME -->. What follows <!-- docs: printed -->, a block or a table, is
-// what the last command prints. What follows <!-- docs: nightly --> runs by night alone.
+// <!-- docs: file: NAME -->. A block without a language is what the last command prints, unless
+// <!-- docs: sample --> says that it is an example of that; a table is, if it follows
+// <!-- docs: printed -->. What follows <!-- docs: nightly --> runs by night alone.
 func parse(name, text string) document {
 	d := document{name: name}
 	lines := strings.Split(text, "\n")
@@ -79,7 +80,8 @@ func parse(name, text string) document {
 			f.text = strings.Join(body, "\n") + "\n"
 			d.fences = append(d.fences, f)
 			d.addCommands(f, first, body, said)
-			if said != nil && said[4] != "" {
+			output := f.language == "" || f.language == "text"
+			if said == nil && output && len(d.commands) > 0 || said != nil && said[4] != "" {
 				d.addPrinted(where, body)
 			}
 			said = nil
@@ -105,7 +107,7 @@ func parse(name, text string) document {
 
 // addCommands finds the commands of a block, which begins in line first.
 func (d *document) addCommands(f fence, first int, body []string, said []string) {
-	console := f.language == "console"
+	console, sample := f.language == "console", said != nil && said[6] != ""
 	if f.skipped || !console && f.language != "sh" {
 		return
 	}
@@ -113,6 +115,7 @@ func (d *document) addCommands(f fence, first int, body []string, said []string)
 	if said != nil {
 		exit, _ = strconv.Atoi(said[2]) // digits
 	}
+	ours := false // whether the last command is one of bench
 	for i := 0; i < len(body); i++ {
 		where := fmt.Sprintf("%s:%d", d.name, first+i+1)
 		line := strings.TrimSpace(body[i])
@@ -123,10 +126,13 @@ func (d *document) addCommands(f fence, first int, body []string, said []string)
 		if console {
 			var typed bool
 			if line, typed = strings.CutPrefix(line, "$ "); !typed {
-				continue // output
+				if !sample && line != "" && ours {
+					d.addPrinted(where, body[i:i+1])
+				}
+				continue
 			}
 		}
-		if command.MatchString(line) {
+		if ours = command.MatchString(line); ours {
 			d.commands = append(d.commands, shell{where: where, line: line, exit: exit, nightly: d.nightly})
 		}
 	}
@@ -235,7 +241,7 @@ func exists(t testing.TB, to string) bool {
 func TestExists(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
-		"pkg/algo": true, "docs/results.md": true, "plugins/election/*": true,
+		"pkg/algo": true, "docs/reference/results.md": true, "plugins/election/*": true,
 		"pkg/algo.Stepper": true, "pkg/algo.Stopper": false, "pkg/nothing": false,
 		"docs/nothing.md": false, "pkg/algo/": true,
 	} {
@@ -246,13 +252,13 @@ func TestExists(t *testing.T) {
 }
 
 const sample = "# One & Two\n\n" +
-	"See [there](docs/results.md#manifestjson), `pkg/algo`, `not a path`, `[x](y)`.\n\n" +
+	"See [there](docs/reference/results.md#manifestjson), `pkg/algo`, `not a path`, `[x](y)`.\n\n" +
 	"```sh\ngo run ./cmd/bench run a.yaml \\\n    --set x=1\ngo test ./...\nA=1 bench list\n```\n\n" +
 	"<!-- docs: exit 3 -->\n\n```console\n$ bench run b.yaml\nbench says\n```\n" +
 	"<!-- docs: skip: it waits for ever -->\n```sh\nbench run c.yaml\n```\n" +
 	"<!-- docs: file: x.yaml -->\n```yaml\nname: x\n```\n" +
 	"<!-- docs: exit 2 -->\nprose\n```sh\nbench plan\n```\n```yaml\nalgorithms: []\n```\n" +
-	"<!-- docs: printed -->\n```\none\n...\nthree\n```\n<!-- docs: printed -->\n\n| a |\n| 1 |\n\n" +
+	"```\none\n...\nthree\n```\n<!-- docs: sample: it differs by machine -->\n```\nfour\n```\n<!-- docs: printed -->\n\n| a |\n| 1 |\n\n" +
 	"<!-- docs: nightly -->\nprose\n```sh\nbench work\n```\n"
 
 func TestParse(t *testing.T) {
@@ -261,19 +267,19 @@ func TestParse(t *testing.T) {
 	want := []shell{
 		{"sample.md:6", "go run ./cmd/bench run a.yaml --set x=1", 0, false, ""},
 		{"sample.md:9", "A=1 bench list", 0, false, ""},
-		{"sample.md:15", "bench run b.yaml", 3, false, ""},
+		{"sample.md:15", "bench run b.yaml", 3, false, dots + "bench says"},
 		{"sample.md:29", "bench plan", 0, false, dots + "one\n...\nthree" + dots + "| a |\n| 1 |"},
-		{"sample.md:48", "bench work", 0, true, ""},
+		{"sample.md:51", "bench work", 0, true, ""},
 	}
 	if !slices.Equal(d.commands, want) {
 		t.Errorf("commands:\n%+v\nwant\n%+v", d.commands, want)
 	}
-	links := []reference{{"sample.md:3", "docs/results.md#manifestjson"}}
+	links := []reference{{"sample.md:3", "docs/reference/results.md#manifestjson"}}
 	paths := []reference{{"sample.md:3", "pkg/algo"}}
 	if !slices.Equal(d.links, links) || !slices.Equal(d.paths, paths) {
 		t.Errorf("links %v, want %v; paths %v, want %v", d.links, links, d.paths, paths)
 	}
-	if len(d.fences) != 8 || d.fences[5].text != "algorithms: []\n" || !d.fences[2].skipped ||
+	if len(d.fences) != 9 || d.fences[5].text != "algorithms: []\n" || !d.fences[2].skipped ||
 		d.fences[3].file != "x.yaml" {
 		t.Errorf("fences: %+v", d.fences)
 	}

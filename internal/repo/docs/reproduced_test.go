@@ -12,13 +12,13 @@ import (
 	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 )
 
-// TestReproduced: docs/reproduced.md is what bench reproduce prints. By day the studies
+// TestReproduced: docs/evidence/reproduced.md is what bench reproduce prints. By day the studies
 // that are short as they are have to be, and every statement has to be there; by night
 // all of it.
 func TestReproduced(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	written, err := os.ReadFile(filepath.Join(p.dir, "docs", "reproduced.md"))
+	written, err := os.ReadFile(filepath.Join(p.dir, "docs", "evidence", "reproduced.md"))
 	must(t, err)
 	page := string(written)
 	papers := filepath.Join(p.dir, "configs", "papers")
@@ -33,13 +33,13 @@ func TestReproduced(t *testing.T) {
 		}
 		for _, st := range s.Statements {
 			if !strings.Contains(page, `*"`+st.Says+`"*`) {
-				t.Errorf("docs/reproduced.md: %s does not say %q: make reproduce", name, st.Says)
+				t.Errorf("docs/evidence/reproduced.md: %s does not say %q: make reproduce", name, st.Says)
 			}
 		}
 	}
 	if slowtest.Night() {
 		if printed := p.markdown(); printed != page {
-			t.Error("docs/reproduced.md is not what bench reproduce prints: make reproduce")
+			t.Error("docs/evidence/reproduced.md is not what bench reproduce prints: make reproduce")
 		}
 		return
 	}
@@ -50,7 +50,7 @@ func TestReproduced(t *testing.T) {
 	for _, section := range sections {
 		table := section[:strings.LastIndex(section, "|")]
 		if !strings.Contains(page, "\n## "+table) {
-			t.Errorf("docs/reproduced.md has other figures than this: make reproduce\n%s", table)
+			t.Errorf("docs/evidence/reproduced.md has other figures than this: make reproduce\n%s", table)
 		}
 	}
 }

@@ -37,9 +37,10 @@ var judges = map[string]judge{
 	"internal/runs/queue": {files: []string{"aside.go", "confide.go", "feed.go", "sign.go"},
 		skip: "^Test(Queue|Host)|^TestSession(_SentBack|_Ends|_WriteDeadline)?$"},
 	"internal/base/stats": {files: []string{"binomial.go", "bootstrap.go", "clusters.go", "clusters_ratio.go", "drift.go",
-		"figures.go", "kaplanmeier.go", "kaplanmeier_clusters.go", "levels.go", "logmean.go", "paired.go",
-		"poisson.go", "quantile.go", "rank.go", "sequence.go", "stats.go", "stepdown.go", "uniform.go", "variate.go"},
-		skip: "Cover|FalseAlarms|AtMostHolm|Stratify_(Promises|Finds)|ControlVariate$|_Power$|" +
+		"exchange.go", "figures.go", "kaplanmeier.go", "kaplanmeier_clusters.go", "levels.go", "logmean.go",
+		"lograte.go", "maxt.go", "paired.go", "poisson.go", "pooled.go", "quantile.go", "rank.go", "sequence.go",
+		"skewed.go", "stats.go", "stepdown.go", "uniform.go", "variate.go"},
+		skip: "Cover|Alarms|AtMostHolm|Stratify_(Promises|Finds)|ControlVariate$|_Power$|" +
 			"(Everywhere|Unbiased|Pays|AgainstHunter|OfEqualPairs|DriftOfNone)$"},
 	"pkg/check": {files: []string{"faults.go", "outages.go"},
 		skip: "^Test(Museum|Explore.*|NoFalseAlarm|RightOnes|NonDeterminism|" +

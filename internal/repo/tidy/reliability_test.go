@@ -21,7 +21,7 @@ var byNight = []string{"nightly()", "times()", "slowtest.Night()"}
 // exist: a row of a table that has a column for tests names one at least.
 func TestDocumentedTests(t *testing.T) {
 	tests := map[string]map[string][]string{}
-	for document, least := range map[string]int{"docs/reliability.md": 42, "docs/security.md": 12} {
+	for document, least := range map[string]int{"docs/evidence/reliability.md": 42, "docs/evidence/security.md": 12} {
 		text, err := os.ReadFile(filepath.Join(root(t), document))
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func checkNamed(t *testing.T, at string, in map[string][]string, f []string) {
 
 // TestUnderFire: each of the tests of reliability has its row.
 func TestUnderFire(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root(t), "docs/reliability.md"))
+	text, err := os.ReadFile(filepath.Join(root(t), "docs/evidence/reliability.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (q *Sender) named(ctx context.Context, subject, why string) error {
 	}
 	switch q.asides++; {
 	case q.asides <= mostNamed:
-		q.note(fmt.Sprintf("%s was of no use, and is set aside: %s; %s", Printable(subject),
+		q.note(fmt.Sprintf("%s was not usable, and is set aside: %s; %s", Printable(subject),
 			Printable(why), then))
 	case q.asides == mostNamed+1:
 		q.note("more messages were set aside; bench queue list shows them")

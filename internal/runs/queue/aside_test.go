@@ -87,13 +87,13 @@ func TestSender_Named(t *testing.T) {
 		subject, note string
 		again         bool
 	}{
-		{"conclave.results.queued-1.3", "conclave.results.queued-1.3 was of no use, and is set aside: no?use; " +
+		{"conclave.results.queued-1.3", "conclave.results.queued-1.3 was not usable, and is set aside: no?use; " +
 			"block 3 is run again; bench queue list shows it", true},
-		{"conclave.results.queued-1.4", "conclave.results.queued-1.4 was of no use, and is set aside: no?use; " +
+		{"conclave.results.queued-1.4", "conclave.results.queued-1.4 was not usable, and is set aside: no?use; " +
 			"bench queue list shows it", false},
-		{"conclave.results.queued-1.\n", "conclave.results.queued-1.? was of no use, and is set aside: no?use; " +
+		{"conclave.results.queued-1.\n", "conclave.results.queued-1.? was not usable, and is set aside: no?use; " +
 			"bench queue list shows it", false},
-		{"3", "3 was of no use, and is set aside: no?use; block 3 is run again; bench queue list shows it", true},
+		{"3", "3 was not usable, and is set aside: no?use; block 3 is run again; bench queue list shows it", true},
 	} {
 		at.asked, at.published = nil, nil
 		if err := q.named(t.Context(), c.subject, "no\nuse"); err != nil {

@@ -118,8 +118,8 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 	trouble := f.worker.trouble
 	f.worker.mu.Unlock()
 	if meta.NumDelivered > mostTries || trouble != "" && meta.NumDelivered > mostErrors {
-		why := fmt.Sprintf("it was begun %d times, and no worker finished it: each died, fell silent, was "+
-			"ended or failed", meta.NumDelivered-1)
+		why := fmt.Sprintf("it was begun %d times and never finished: each worker died, stopped "+
+			"responding, was ended or failed", meta.NumDelivered-1)
 		if trouble != "" {
 			why += "; this one said: " + trouble
 		}

@@ -123,7 +123,7 @@ func TestFeed_Hold_Ended(t *testing.T) {
 // known of why; where workers fail, and do not only come and go, it is too often sooner.
 func TestFeed_Hold_Tries(t *testing.T) {
 	t.Parallel()
-	const why = " times, and no worker finished it: each died, fell silent, was ended or failed"
+	const why = " times and never finished: each worker died, stopped responding, was ended or failed"
 	for _, c := range []struct {
 		delivered uint64
 		trouble   string

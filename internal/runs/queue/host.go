@@ -68,7 +68,7 @@ const (
 	turnWait = 1500 * time.Millisecond
 )
 
-// Who has the turn to use a worker's machine.
+// A turn is the holder of a worker's machine: the queue, an agent, or neither.
 type turn int
 
 const (
@@ -149,7 +149,7 @@ func (w *worker) answer(ctx context.Context, r micro.Request) {
 	var a opened
 	switch {
 	case err != nil:
-		a.Error = "what came cannot be read: " + err.Error()
+		a.Error = "the request cannot be read: " + err.Error()
 	case !(&Run{Program: q.Program}).same(w.site.Tool):
 		a.Error = fmt.Sprintf("worker %s runs another build, %.12s, and bench is %.12s; use the same on all "+
 			"machines", w.name, w.site.Tool.Binary, q.Program.Binary)
@@ -209,7 +209,7 @@ func (w *worker) host(ctx context.Context, q *opening) (a opened, err error) {
 	w.agents.Go(func() {
 		tell := func(why string) { _ = w.link.nc.Publish(q.Inbox, []byte(why)) } // bench may be gone
 		conn, err := accept(ctx, l, cfg)
-		why := "bench did not come"
+		why := "bench did not connect"
 		if ctx.Err() != nil {
 			why = workerEnded
 		}

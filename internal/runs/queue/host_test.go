@@ -133,7 +133,7 @@ func TestHost_OtherProgram(t *testing.T) {
 	for ask, want := range map[string]string{
 		`{"program": {"binary": "0000000000000000"}, "key": "x"}`:  "worker lab1 runs another build, ",
 		`{"program": {}, "key": "x"}`:                              "worker lab1 runs another build, ",
-		`{"program": 1}`:                                           "what came cannot be read",
+		`{"program": 1}`:                                           "the request cannot be read",
 		fmt.Sprintf(`{"program": %s, "key": "x"}`, ours):           "no key to seal the answer to",
 		fmt.Sprintf(`{"program": %s, "command": "rm -r /"}`, ours): "no key to seal the answer to",
 	} {

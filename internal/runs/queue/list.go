@@ -23,7 +23,7 @@ type Queued struct {
 	Aside     []Aside
 }
 
-// List are the runs in the queue of a server, by name. Note is told what a user should know
+// List are the runs in the queue of a server, by name. Note receives what a user should know
 // while there is no answer.
 func List(ctx context.Context, s Server, note func(string)) (list []Queued, err error) {
 	l, err := connect(ctx, s, "conclave queue", note)

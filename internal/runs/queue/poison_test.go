@@ -135,7 +135,7 @@ func TestQueue_Poison(t *testing.T) {
 	}
 	for _, m := range poison {
 		name := strings.ReplaceAll(m.Subject, "\x1b", "?")
-		if !strings.Contains(told, name+" was of no use, and is set aside: it") {
+		if !strings.Contains(told, name+" was not usable, and is set aside: it") {
 			t.Errorf("the runner does not name %q:\n%s", m.Subject, told)
 		}
 		i := slices.IndexFunc(list[0].Aside, func(a queue.Aside) bool { return a.Subject == m.Subject })
@@ -205,7 +205,7 @@ func TestQueue_RunAltered(t *testing.T) {
 	must(t, err)
 	_, said := worker(t, s, "lab1")
 	until(t, "the worker says that this is not the run", func() bool {
-		return strings.Contains(said(), "run replaced: what the queue holds of it is not what its runner has announced")
+		return strings.Contains(said(), "run replaced: its data in the queue differ from what its runner announced")
 	})
 	_, err = bucket.Put(t.Context(), "replaced", honest.Value())
 	must(t, err)

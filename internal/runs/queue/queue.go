@@ -8,10 +8,10 @@
 //	stream CONCLAVE_TRIALS   conclave.trials.RUN.REPETITION    a block, until a worker has acknowledged it
 //	stream CONCLAVE_RESULTS  conclave.results.RUN.REPETITION   its rows, until they are on the runner's disk
 //	bucket conclave-files    RUN.REPETITION.*   what is too large for a message: traces, many rows
-//	stream CONCLAVE_ASIDE    conclave.aside.*.RUN.REPETITION   messages that were of no use, to be looked at
+//	stream CONCLAVE_ASIDE    conclave.aside.*.RUN.REPETITION   messages that were not usable, for inspection
 //
 // A worker publishes what came of a block before it acknowledges the block, and the runner
-// acknowledges that once it is on disk. So nothing is lost whoever dies; what is done twice
+// acknowledges that once it is on disk. So nothing is lost when one of them dies; what is done twice
 // for that reason counts once, since the runner knows which trials it has. Both sign what they
 // publish with a key of the run; what is not signed is set aside, and its block is run again.
 package queue
@@ -78,16 +78,17 @@ func (s Server) Check() error {
 	for one := range strings.SplitSeq(s.URL, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return fmt.Errorf("%q is no address of NATS; want one as tls://lab1:4222", one)
+			return fmt.Errorf("%q is not an address of NATS; expected one as tls://lab1:4222", one)
 		}
 		if u.User != nil {
-			return fmt.Errorf("an address with a name or password would be written down with the results; "+
-				"leave them out of that of %s, and log in with --nats-creds", u.Host)
+			return fmt.Errorf("the address of %s has a name or password, which would be stored with the "+
+				"results; leave them out, and log in with --nats-creds", u.Host)
 		}
 		ip := net.ParseIP(u.Hostname())
 		local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 		if u.Scheme != "tls" && !local {
-			return fmt.Errorf("%s is on another machine, and nats:// is not encrypted; want tls://%s", one,
+			return fmt.Errorf("%s is on another machine, and nats:// is not encrypted; expected "+
+				"tls://%s", one,
 				u.Host)
 		}
 	}
@@ -248,7 +249,7 @@ func carryTime(bytes uint64) time.Duration {
 	return askTimeout + time.Duration(bytes)*time.Second/leastRate
 }
 
-// patienceMute is how long there may be no answer before the user is told.
+// patienceMute is how long there may be no answer before the user is notified.
 const patienceMute = 5 * time.Second
 
 // patiently asks until there is an answer: a server may die, and another one take its place.

@@ -197,7 +197,7 @@ func TestQueue_RunnerAway(t *testing.T) {
 	}
 	_, said := worker(t, s, "lab2")
 	until(t, "a worker that comes late waits for the runner", func() bool {
-		return strings.Contains(said(), "run queued-2: its runner is not there, and gives no key")
+		return strings.Contains(said(), "run queued-2: its runner does not answer with a key")
 	})
 	done(t, s, 12)
 	_, err := runner.Run(t.Context(), e, f, runner.Options{Queue: sender})
@@ -231,7 +231,7 @@ func TestQueue_OtherProgram(t *testing.T) {
 		t.Errorf("the runner said %q", notes)
 	}
 	until(t, "the worker says that it leaves the run alone", func() bool {
-		return strings.Contains(said(), "build 000000000000") && strings.Contains(said(), "left alone")
+		return strings.Contains(said(), "build 000000000000") && strings.Contains(said(), "it is skipped")
 	})
 }
 
@@ -441,10 +441,10 @@ func TestServer(t *testing.T) {
 		"nats://127.0.0.1:4222":                       "",
 		"nats://localhost:4222,nats://127.0.0.1:4223": "",
 		"tls://lab1:4222":                             "",
-		"nats://lab1:4222":                            "is not encrypted; want tls://lab1:4222",
-		"tls://lab1:4222,nats://10.0.0.2:4222":        "want tls://10.0.0.2:4222",
-		"lab1":                                        "is no address of NATS",
-		"":                                            "is no address of NATS",
+		"nats://lab1:4222":                            "is not encrypted; expected tls://lab1:4222",
+		"tls://lab1:4222,nats://10.0.0.2:4222":        "expected tls://10.0.0.2:4222",
+		"lab1":                                        "is not an address of NATS",
+		"":                                            "is not an address of NATS",
 	} {
 		err := queue.Server{URL: url}.Check()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

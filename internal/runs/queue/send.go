@@ -38,7 +38,7 @@ type Sender struct {
 
 var _ work.Queue = (*Sender)(nil)
 
-// NewSender announces a run, under the name that its header has for it. Note is told what
+// NewSender announces a run, under the name that its header has for it. Note receives what
 // a user should know while the run waits.
 func NewSender(ctx context.Context, s Server, r Run, note func(string)) (*Sender, error) {
 	name := r.Header.Queue
@@ -349,7 +349,7 @@ func (q *Sender) without(ctx context.Context, m jetstream.Msg, err error) error 
 	return err
 }
 
-// closeTimeout is how long the end of a run may take to be told.
+// closeTimeout is how long the announcement of the end of a run may take.
 const closeTimeout = 5 * time.Second
 
 // Close implements work.Queue.

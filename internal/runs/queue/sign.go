@@ -76,8 +76,8 @@ func keyIn(path string) (key, error) {
 		return k, errors.Join(err, f.Sync(), f.Close())
 	}
 	if k, err = files.Read(path, keyBytes); err == nil && len(k) != keyBytes {
-		err = fmt.Errorf("%s has %d bytes, want %d; remove it, and blocks whose results are still in the "+
-			"queue are run again", path, len(k), keyBytes)
+		err = fmt.Errorf("%s has %d bytes, expected %d; remove it, and blocks whose results are still in "+
+			"the queue are run again", path, len(k), keyBytes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key of the run: %w", err)
@@ -120,7 +120,7 @@ func (q *Sender) grant(m *nats.Msg) {
 }
 
 // errAway is that a run has no runner just now.
-var errAway = errors.New("its runner is not there")
+var errAway = errors.New("its runner does not answer")
 
 // ask asks the runner of a run for its key.
 func (w *worker) ask(ctx context.Context, run string) (grant, error) {
@@ -129,7 +129,7 @@ func (w *worker) ask(ctx context.Context, run string) (grant, error) {
 		return g, errAway
 	}
 	if err == nil && len(g.Key) != keyBytes {
-		err = fmt.Errorf("it has %d bytes, want %d", len(g.Key), keyBytes)
+		err = fmt.Errorf("it has %d bytes, expected %d", len(g.Key), keyBytes)
 	}
 	if err != nil {
 		return g, fmt.Errorf("ask its runner for the key: %w", err)
@@ -147,7 +147,7 @@ func (w *worker) keyOf(ctx context.Context, run, announced string) (key, error) 
 		return nil, err
 	}
 	if g.Run != announced {
-		return nil, errors.New("what the queue holds of it is not what its runner has announced")
+		return nil, errors.New("its data in the queue differ from what its runner announced")
 	}
 	w.grants[run] = g
 	return g.Key, nil

@@ -104,7 +104,7 @@ func TestKeyIn(t *testing.T) {
 		!strings.HasPrefix(fmt.Sprint(err), "key of the run: ") {
 		t.Errorf("in no folder: %x, %v", k, err)
 	}
-	if k, err := keyIn(t.TempDir()); k != nil || err == nil || strings.Contains(fmt.Sprint(err), "bytes, want") {
+	if k, err := keyIn(t.TempDir()); k != nil || err == nil || strings.Contains(fmt.Sprint(err), "bytes, expected") {
 		t.Errorf("in place of a folder: %x, %v", k, err)
 	}
 }
@@ -139,7 +139,7 @@ func TestGrants(t *testing.T) {
 	}
 	q.key = secret[1:]
 	if _, err := w.ask(t.Context(), "queued-1"); fmt.Sprint(err) !=
-		"ask its runner for the key: it has 31 bytes, want 32" {
+		"ask its runner for the key: it has 31 bytes, expected 32" {
 		t.Error(err)
 	}
 	ctx, end := context.WithCancel(t.Context())
@@ -225,7 +225,7 @@ func TestKeyOf(t *testing.T) {
 	t.Parallel()
 	q, w, _ := granting(t)
 	if k, err := w.keyOf(t.Context(), "queued-1", "altered"); k != nil || len(w.grants) != 0 ||
-		fmt.Sprint(err) != "what the queue holds of it is not what its runner has announced" {
+		fmt.Sprint(err) != "its data in the queue differ from what its runner announced" {
 		t.Errorf("%x, %v", k, err)
 	}
 	if k, err := w.keyOf(t.Context(), "queued-1", "as announced"); err != nil || !bytes.Equal(k, secret) {

@@ -188,8 +188,8 @@ func (w *worker) join(ctx context.Context, name string) error {
 	if !r.same(w.site.Tool) {
 		if !w.told[name] {
 			w.told[name] = true
-			w.cfg.Say(fmt.Sprintf("run %s is of another program than this worker's: build %.12s, and this "+
-				"is %.12s; it is left alone; start a worker of that build for it", name, r.Program.Binary,
+			w.cfg.Say(fmt.Sprintf("run %s needs another program than this worker's: build %.12s, and this "+
+				"is %.12s; it is skipped; start a worker of that build for it", name, r.Program.Binary,
 				w.site.Tool.Binary))
 		}
 		return nil
@@ -198,8 +198,8 @@ func (w *worker) join(ctx context.Context, name string) error {
 	if errors.Is(err, errAway) { // nobody who has no key takes part
 		if away := name + ": away"; !w.told[away] {
 			w.told[away] = true
-			w.cfg.Say(fmt.Sprintf("run %s: its runner is not there, and gives no key; its blocks wait "+
-				"for it, or for workers that have one", name))
+			w.cfg.Say(fmt.Sprintf("run %s: its runner does not answer with a key; its blocks wait "+
+				"for it, or for workers that have a key", name))
 		}
 		return nil
 	}

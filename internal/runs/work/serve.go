@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -38,6 +39,7 @@ type server struct {
 	simulates  atomic.Bool
 	plans      map[int]*harness.Plan // by cell
 	goroutines int                   // without a plugin's
+	firsts     results.Firsts        // of the trials that failed here
 	orders     chan *order
 
 	mu   sync.Mutex // of what is sent: the guard may have something to say
@@ -164,7 +166,7 @@ func (s *server) obey(ctx context.Context, o *order) error {
 func (s *server) refusal(o *order) error {
 	switch {
 	case o.Setup == nil && s.machine == nil && !s.simulates.Load():
-		return errors.New("no runner is there: bench starts this program, as its --host says")
+		return errors.New("no runner is connected: bench starts this program, by the command of --host")
 	case o.Setup != nil && o.Setup.Room != nil && s.cfg.Machine == nil:
 		return errors.New("this program has no machine for real nodes; use transport: sim")
 	}
@@ -278,7 +280,7 @@ func (s *server) simulate(o *order) (*answer, error) {
 		sink, _ := s.records(1)
 		out, err = Simulate(&p, sink)
 	} else {
-		out, err = SimulateTraced(&p, o.Keep, folder(o.Dir), o.Trial)
+		out, err = SimulateTraced(&p, o.Keep, folder{o.Dir, o.Keep}, &s.firsts, o.Trial)
 	}
 	if err != nil {
 		return nil, err

@@ -85,10 +85,10 @@ type Tracer interface {
 }
 
 // folder is the folder of a run that another process writes.
-type folder string
+type folder struct{ dir, keep string }
 
-func (dir folder) NewTrace(trial, attempt int, kinds []string) (*results.TraceWriter, error) {
-	return results.NewTrace(string(dir), trial, attempt, kinds)
+func (f folder) NewTrace(trial, attempt int, kinds []string) (*results.TraceWriter, error) {
+	return results.NewTrace(f.dir, f.keep, trial, attempt, kinds)
 }
 
 // NewTrace begins a trace, with the names of the algorithm's messages.
@@ -100,13 +100,26 @@ func NewTrace(to Tracer, trial, attempt int, algorithm string) (*results.TraceWr
 	return to.NewTrace(trial, attempt, alg.Codec.Kinds())
 }
 
-// SimulateTraced simulates a trial and keeps its records as the experiment's trace key asks for. A
-// trace of failures costs nothing until there is one: the trial is then run again, and is the same.
-func SimulateTraced(p *harness.Plan, keep string, to Tracer, trial int) (o Outcome, err error) {
-	if keep != "all" {
+// Reason is why a trial of the plan was judged as it was.
+func Reason(p *harness.Plan, v *check.Verdict) string {
+	if p.InModel && v.Beyond != "" && v.Status != trace.OK {
+		return v.Reason + "; in_model=false: " + v.Beyond
+	}
+	return v.Reason
+}
+
+// SimulateTraced simulates a trial and keeps its records as keep, the experiment's key trace, asks for. A
+// trace of failures costs nothing until there is one that is kept, among the firsts of those that this
+// process has simulated: the trial is then run again, and is the same.
+func SimulateTraced(p *harness.Plan, keep string, to Tracer, firsts *results.Firsts,
+	trial int) (o Outcome, err error) {
+	if keep != trace.KeepAll {
 		o, err = Simulate(p, nil)
-		if err != nil || keep == "none" || o.Verdict.Status == trace.OK {
+		if err != nil || keep == trace.KeepNone || o.Verdict.Status == trace.OK {
 			return o, err
+		}
+		if ok, _ := firsts.Admit(trial, o.Verdict.Status, Reason(p, &o.Verdict)); !ok {
+			return o, nil
 		}
 	}
 	w, err := NewTrace(to, trial, 1, p.Algorithm)
@@ -117,5 +130,5 @@ func SimulateTraced(p *harness.Plan, keep string, to Tracer, trial int) (o Outco
 	if o, err = Simulate(p, w); err != nil || w.Len() == 0 {
 		return o, err
 	}
-	return o, w.Commit()
+	return o, w.Commit(o.End.At)
 }

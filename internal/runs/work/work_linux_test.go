@@ -96,7 +96,7 @@ func TestRemote_NoHost(t *testing.T) {
 		"ends later":      {invalid: "the host died: exit code 3"},
 		"talks later":     {invalid: `the host died: it wrote "hm"`},
 		"babbles later":   {invalid: "the host died: it sent what cannot be read: "},
-		"lies":            {invalid: "the host died: it sent a damaged record: trace record: 3 bytes, want 64"},
+		"lies":            {invalid: "the host died: it sent a damaged record: trace record: 3 bytes, expected 64"},
 		"cannot":          {trial: "the host: too many open files"},
 		"says nothing":    {trial: "the host: no end of the trial in its answer"},
 	} {
@@ -147,7 +147,7 @@ func TestServe_Refuses(t *testing.T) {
 	}
 	for input, want := range map[string]string{
 		"hello\n":                    `it wrote "hello"`,
-		sent(&order{Baseline: true}): "no runner is there",
+		sent(&order{Baseline: true}): "no runner is connected",
 		sent(&order{Setup: &setup{Room: &Room{}}}): "no machine for real nodes",
 		"": "",
 	} {

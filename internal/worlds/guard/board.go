@@ -22,8 +22,8 @@ var board struct {
 }
 
 // Show has the names of the trials that this process runs written into memory of
-// BoardSize bytes. Whoever shares that memory learns from Shown what ran when the
-// process died.
+// BoardSize bytes. A process that shares that memory learns from Shown what ran when
+// this one died.
 func Show(memory []byte) {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package guard watches code of plugins while it runs, in both worlds: that it
-// returns, and that it does not eat the machine's memory. What it finds, it says in
-// words that name the process and the event; whoever runs the plugin decides what
-// becomes of the trial, since code that does not return cannot be stopped.
+// Package guard watches code of plugins while it runs, in simulation and on real nodes:
+// that it returns, and that it does not exhaust the machine's memory. It describes what it
+// finds with the process and the event; the caller that runs the plugin decides what becomes
+// of the trial, since code that does not return cannot be stopped.
 package guard
 
 import (
@@ -99,7 +99,7 @@ func (w *Ward) Release() {
 	}
 }
 
-// Hurry leaves the present event no more than d, since nobody waits longer.
+// Hurry leaves the present event no more than d, since its caller waits no longer.
 func (w *Ward) Hurry(d time.Duration) { w.patient.Store(int64(d / tick)) }
 
 // SetPatience leaves each event from now on no more than d; 0: ten seconds.

@@ -74,6 +74,8 @@ func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 		return end
 	}
 	last, vanished := time.Duration(0), 0
+	quiet := end.Reason == harness.Finished && !t.inTime || end.Reason == harness.Stuck
+	var held []trace.Record // of failure detectors, which go on when the trial has become quiet
 	m := newMerge(t)
 	for {
 		r, err := m.next()
@@ -84,10 +86,19 @@ func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 		if r == nil || r.At > cut {
 			break
 		}
-		if r.Plane == trace.Data && r.Type != trace.Suspect && r.Type != trace.Restore {
+		switch moves := r.Plane == trace.Data && r.Type != trace.Suspect && r.Type != trace.Restore; {
+		case moves:
 			last = max(last, r.At)
+			for i := range held {
+				sink.Record(&held[i])
+			}
+			held = held[:0]
+			sink.Record(r)
+		case quiet && r.At > last:
+			held = append(held, *r)
+		default:
+			sink.Record(r)
 		}
-		sink.Record(r)
 		if r.Type == trace.Send || r.Type == trace.Duplicate {
 			err := t.unaccounted(r, outcomes, cut, &end, m)
 			if err != nil && end.Reason != harness.Broken { // one that broke takes in no messages
@@ -103,8 +114,8 @@ func (t *trial) mergeRecords(sink trace.Sink) harness.End {
 	if err := checkForged(outcomes); err != nil {
 		end.Invalid = append(end.Invalid, err.Error())
 	}
-	if end.Reason == harness.Finished && !t.inTime || end.Reason == harness.Stuck {
-		end.At = last // quiet is found a moment after it has begun
+	if quiet { // which is found a moment after it has begun
+		end.At = last
 	}
 	return end
 }
@@ -117,7 +128,7 @@ func checkForged(outcomes map[flight][]uint8) error {
 	for k, list := range outcomes {
 		for i, left := range list {
 			if left != 0 {
-				return fmt.Errorf("p%d got message %d of p%d, which that did not send", k.to, i+1, k.from)
+				return fmt.Errorf("p%d got message %d of p%d, which p%[3]d did not send", k.to, i+1, k.from)
 			}
 		}
 	}

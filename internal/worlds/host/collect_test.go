@@ -13,7 +13,7 @@ import (
 
 // These tests give the collection of records what a machine only seldom does.
 
-// TestMissedStart: five milliseconds, as docs/reliability.md has it.
+// TestMissedStart: five milliseconds, as docs/evidence/reliability.md has it.
 func TestMissedStart(t *testing.T) {
 	t.Parallel()
 	for late, missed := range map[time.Duration]bool{

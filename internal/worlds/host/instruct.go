@@ -152,8 +152,8 @@ func (t *trial) obeyInstruction(i harness.Instruction) {
 	}
 }
 
-// The trial is the world that faults act on.
-var _ fault.World = (*trial)(nil)
+// The trial is the system that faults act on.
+var _ fault.Executor = (*trial)(nil)
 
 // noteRecord keeps a record of what the host did, and tells the coordinator.
 func (t *trial) noteRecord(r trace.Record) {
@@ -233,7 +233,7 @@ func (t *trial) orderNodes(o control.Order) {
 	}
 }
 
-// Pause stops the node's process. Nobody is told.
+// Pause stops the node's process. No other process learns of it.
 func (t *trial) Pause(p algo.ID) {
 	n := t.nodes[p-1]
 	if n.dead || n.paused {

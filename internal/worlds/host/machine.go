@@ -27,7 +27,7 @@ type MachineConfig struct {
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
 	Nodes    int      // the most that a trial has
-	Run      string   // marks the environment of every child, so that orphans can be told
+	Run      string   // marks the environment of every child, so that orphans can be found
 	Telltale []string // further environment of the children, for tests
 	External bus.DialConfig
 	Ready    time.Duration        // how long nodes may take to be ready; 0: 10 s and 20 ms a node

@@ -84,7 +84,7 @@ func (t *trial) compareClocks(end time.Duration) {
 			continue
 		}
 		if most := mostClockError(fastestLink(&t.setup.Plan)); bound > most {
-			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known to %v only, %v is bearable: "+
+			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known only to %v (limit %v): "+
 				"the network from bench to it is too slow or too busy for links of such latency, or a "+
 				"machine is busy", s.agent.Name(), bound.Round(time.Microsecond), most))
 		}
@@ -187,7 +187,7 @@ func (t *trial) recordsOf(n *node, from uint64, list []trace.Record) ([]trace.Re
 		r := &list[old+i]
 		if early := t.mapRecord(n.site, r); early > 2*t.clockError && err == nil {
 			err = fmt.Errorf("p%d got message %d of p%d %v before it was sent, by clocks that are known "+
-				"to %v: one of them was set", r.Process, r.Seq, r.Peer, early, t.clockError)
+				"to %v: one of the clocks was changed", r.Process, r.Seq, r.Peer, early, t.clockError)
 		}
 	}
 	return list, next, err
@@ -208,8 +208,9 @@ func (t *trial) awaitHearing(ctx context.Context) (harness.End, error) {
 		case len(missing) == 0:
 			return harness.End{}, nil
 		case time.Now().After(deadline):
-			return harness.End{Invalid: []string{fmt.Sprintf("the bus does not pass messages on from each "+
-				"host to each node after %v: %s", t.machine.cfg.Ready, strings.Join(missing, ", "))}}, nil
+			return harness.End{Invalid: []string{fmt.Sprintf("after %[1]v, the bus does not deliver "+
+				"messages from each "+
+				"host to each node: %[2]s", t.machine.cfg.Ready, strings.Join(missing, ", "))}}, nil
 		case ctx.Err() != nil:
 			return harness.End{}, context.Cause(ctx)
 		}

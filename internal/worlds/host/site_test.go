@@ -78,11 +78,11 @@ func TestCompareClocks(t *testing.T) {
 		want    string
 	}{
 		"100 µs, as least": {link.Constant(0), 195 * µs, nil, ""},
-		"more than 100 µs": {link.Constant(5 * ms), 200 * µs, nil, "lab is known to 102µs only, 100µs is bearable"},
+		"more than 100 µs": {link.Constant(5 * ms), 200 * µs, nil, "lab is known only to 102µs (limit 100µs)"},
 		"a fiftieth":       {link.Constant(20 * ms), 794 * µs, nil, ""},
-		"more":             {link.Constant(20 * ms), 800 * µs, nil, "known to 402µs only, 400µs is bearable"},
+		"more":             {link.Constant(20 * ms), 800 * µs, nil, "known only to 402µs (limit 400µs)"},
 		"of the fastest":   {far, 445 * µs, nil, ""},
-		"more than that":   {far, 450 * µs, nil, "known to 227µs only, 225µs is bearable"},
+		"more than that":   {far, 450 * µs, nil, "known only to 227µs (limit 225µs)"},
 		"set":              {far, 0, clock.ErrSet, "the clock of lab: its answers contradict each other"},
 		"no answer":        {far, 0, errors.New("no answer from it"), "the clock of lab: no answer"},
 	} {

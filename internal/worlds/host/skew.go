@@ -29,12 +29,12 @@ const mostStep = 10 * time.Millisecond
 // skew is why a trial with such a delay and such a step of the clock is invalid.
 func skew(delay, step time.Duration) (why []string) {
 	if delay > mostDelay {
-		why = append(why, fmt.Sprintf("the machine was starved: what was due ran %v late (99th percentile, "+
-			"%v is bearable); use fewer nodes, or end what else it does",
+		why = append(why, fmt.Sprintf("the machine was overloaded: handlers ran %v late (99th percentile, "+
+			"limit %v); use fewer nodes, or end other programs",
 			delay.Round(time.Millisecond), mostDelay))
 	}
 	if step.Abs() > mostStep {
-		why = append(why, fmt.Sprintf("the clock was set by %v during the trial, or the machine slept",
+		why = append(why, fmt.Sprintf("the clock was changed by %v during the trial, or the machine slept",
 			step.Round(time.Millisecond)))
 	}
 	return why

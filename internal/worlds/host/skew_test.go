@@ -18,9 +18,9 @@ func TestSkew(t *testing.T) {
 		want        []string
 	}{
 		{"all well", mostDelay, mostStep, nil},
-		{"late", mostDelay + 1, 0, []string{"starved"}},
-		{"set forward", 0, time.Hour, []string{"the clock was set by 1h0m0s"}},
-		{"set back", 0, -day, []string{"the clock was set by -24h0m0s"}},
+		{"late", mostDelay + 1, 0, []string{"overloaded"}},
+		{"set forward", 0, time.Hour, []string{"the clock was changed by 1h0m0s"}},
+		{"set back", 0, -day, []string{"the clock was changed by -24h0m0s"}},
 		{"both", time.Second, day, []string{"ran 1s late", "24h0m0s"}},
 	} {
 		got := skew(test.delay, test.step)
@@ -46,7 +46,7 @@ func TestUnrest(t *testing.T) {
 	after := bus.ServerStats{SlowConsumers: 2, StaleClients: 4, StaleRoutes: 1, StalledClients: 6,
 		TotalConnections: 8}
 	want := []string{"slow consumers on the bus: 1", "silent clients cut off by the bus: 2: the machine",
-		"silent routes to other hosts cut off by the bus: 1: the network", "clients stalled by the bus: 3", "strangers at the bus: 4 connections, but only 3 nodes"}
+		"silent routes to other hosts cut off by the bus: 1: the network", "clients stalled by the bus: 3", "unknown clients on the bus: 4 connections, but only 3 nodes"}
 	got := unrest(before, after, 3)
 	for i := range want {
 		if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {

@@ -110,18 +110,19 @@ func unrest(before, after bus.ServerStats, nodes uint64) (why []string) {
 		why = append(why, fmt.Sprintf("slow consumers on the bus: %d", n))
 	}
 	if n := after.StaleClients - before.StaleClients; n > 0 {
-		why = append(why, fmt.Sprintf("silent clients cut off by the bus: %d: the machine did not let them "+
-			"answer, or they hung; use fewer nodes, or end what else it does", n))
+		why = append(why, fmt.Sprintf("silent clients cut off by the bus: %d: the machine was too busy for "+
+			"them to answer, or they hung; use fewer nodes, or end other programs", n))
 	}
 	if n := after.StaleRoutes - before.StaleRoutes; n > 0 {
 		why = append(why, fmt.Sprintf("silent routes to other hosts cut off by the bus: %d: the network "+
-			"between the hosts, or one of them, stood still", n))
+			"between the hosts, or one of them, stalled", n))
 	}
 	if n := after.StalledClients - before.StalledClients; n > 0 {
 		why = append(why, fmt.Sprintf("clients stalled by the bus: %d", n))
 	}
 	if n := after.TotalConnections - before.TotalConnections; n > nodes {
-		why = append(why, fmt.Sprintf("strangers at the bus: %d connections, but only %d nodes", n, nodes))
+		why = append(why, fmt.Sprintf("unknown clients on the bus: %d connections, but only %d "+
+			"nodes", n, nodes))
 	}
 	return why
 }

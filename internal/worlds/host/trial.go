@@ -110,8 +110,9 @@ func newTrial(m *Machine, s *harness.Setup) (*trial, error) {
 	}
 	t.omissions = s.Omissions()
 	if len(t.omissions) > 0 && len(t.sites) > 1 {
-		return nil, errors.New("the k-th message of a kind can be omitted on one machine only, where " +
-			"all nodes count together")
+		return nil, errors.New("an omission of the k-th message of a kind needs all nodes on one machine, " +
+			"where " +
+			"they count together")
 	}
 	return t, nil
 }

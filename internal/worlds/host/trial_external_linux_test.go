@@ -100,7 +100,7 @@ func TestTrial_HostsOfAnExternalCluster(t *testing.T) {
 	m = labAt(t, cfg, []string{urls[0], urls[1], "tls://" + lone.Addr().String()}, "0s 0", "0s 0", "0s 0")
 	o, err = attempt(t.Context(), m, p)
 	must(t, err)
-	if err := spoiled(o, "the bus does not pass messages on from each host to each node after 2s: p3 from lab1, "+
+	if err := spoiled(o, "after 2s, the bus does not deliver messages from each host to each node: p3 from lab1, "+
 		"p6 from lab1"); err != nil {
 		t.Error(err)
 	}

@@ -298,6 +298,17 @@ func TestTrial_Elections(t *testing.T) {
 	}
 }
 
+// TestTrial_EndsQuiet: a trial ends with the last event of its algorithm. What the failure detector does until the
+// nodes are stopped is no part of it.
+func TestTrial_EndsQuiet(t *testing.T) {
+	p := failing(t, "election/bully", 4, harness.Scenario{Plot: &harness.LeaderCrash{Settle: ms(50), Elections: 1}})
+	p.Detector = harness.HeartbeatDetector(ms(2), ms(40))
+	o := run(t, newMachine(t, 4), p) // which looks at the last record
+	if o.Totals.Detector == 0 || o.Status != trace.OK {
+		t.Errorf("%d heartbeats, %s: %s", o.Totals.Detector, o.Status, o.Reason)
+	}
+}
+
 // TestTrial_MutexUnderFire: processes crash while they want the critical section;
 // the load goes on with those that live, and ends.
 func TestTrial_MutexUnderFire(t *testing.T) {

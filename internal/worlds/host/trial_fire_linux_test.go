@@ -112,7 +112,7 @@ func TestTrial_ClockIsSet(t *testing.T) {
 			calls = 0
 			o := once(t, m, p)
 			if step != 0 {
-				return spoiled(o, fmt.Sprintf("the clock was set by %v", step))
+				return spoiled(o, fmt.Sprintf("the clock was changed by %v", step))
 			}
 			if strings.Contains(strings.Join(o.End.Invalid, ";"), "clock") {
 				t.Errorf("nobody has set it: %q", o.End.Invalid)
@@ -153,7 +153,7 @@ func TestTrial_EverythingStands(t *testing.T) {
 		}
 		must(t, c.Stdout.SetReadDeadline(time.Now().Add(15*time.Second)))
 		said, err := io.ReadAll(c.Stdout)
-		if err != nil || !bytes.Contains(said, []byte("the machine was starved")) {
+		if err != nil || !bytes.Contains(said, []byte("the machine was overloaded")) {
 			t.Errorf("%s: %v, %s; %s", who, err, said, c.Stderr())
 		}
 	}
@@ -239,7 +239,7 @@ func TestTrial_Strangers(t *testing.T) {
 			marker, marked := mark(t)
 			var held []net.Conn
 			p := culpritPlan(t, "none", ms(150))
-			m, _ := spoils(t, p, "strangers at the bus", func(m *host.Machine, _ string) {
+			m, _ := spoils(t, p, "unknown clients on the bus", func(m *host.Machine, _ string) {
 				held = append(held, test.knock(m)...)
 			}, marked)
 			for _, c := range held {
@@ -286,7 +286,7 @@ func TestTrial_Forged(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"a message":         {frame(func(*transport.Frame) {}), "p2 got message 1 of p1, which that did not send"},
+		"a message":         {frame(func(*transport.Frame) {}), "p2 got message 1 of p1, which p1 did not send"},
 		"one far ahead":     {frame(func(f *transport.Frame) { f.Seq = 1 << 50 }), "p2 got message 1125899906842624 of p1, of "},
 		"number 0":          {frame(func(f *transport.Frame) { f.Seq = 0 }), "no process sends such"},
 		"an unknown kind":   {frame(func(f *transport.Frame) { f.Kind = 200 }), "no process sends such"},

@@ -243,6 +243,9 @@ func run(tb testing.TB, m runsTrials, p harness.Plan, fits ...func(outcome) erro
 				why = f(o)
 			}
 		}
+		if n := len(o.Trace); why == nil && n > 0 && o.Trace[n-1].At > o.End.At {
+			tb.Errorf("the last record is of %v, the trial ended at %v", o.Trace[n-1].At, o.End.At)
+		}
 		if why == nil {
 			retrace(tb, p, o)
 			return o

@@ -145,7 +145,8 @@ func (w *Work) Run() (*Result, error) {
 	}
 	why, _ := child.Obituary()
 	if end.Signal != "" {
-		why = end.Signal + " ended the process that ran it: its own code, want of memory, or somebody"
+		why = end.Signal + " ended the process that ran it: by its own code, for lack of memory, or from " +
+			"outside"
 	}
 	trials, run := guard.Shown(names.memory)
 	return nil, &Death{Trials: trials, Over: !run, Called: w.Called, Why: why, Stderr: child.Stderr()}
@@ -169,7 +170,7 @@ func Do(work func(out, err *os.File) (code int, output []byte)) int {
 		memory, err = telemetry.Map(inherited[boardFile], guard.BoardSize)
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "this is not for people to start: %v\n", err)
+		fmt.Fprintf(os.Stderr, "bench starts this process itself; do not start it by hand: %v\n", err)
 		return 1
 	}
 	guard.Show(memory)

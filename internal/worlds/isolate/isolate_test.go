@@ -186,7 +186,7 @@ func TestDo_ByHand(t *testing.T) {
 	}
 	said, _ := io.ReadAll(r)
 	state, err := p.Wait()
-	if err != nil || state.ExitCode() != 1 || !strings.Contains(string(said), "not for people to start") {
+	if err != nil || state.ExitCode() != 1 || !strings.Contains(string(said), "do not start it by hand") {
 		t.Errorf("%v, %v: %q", state, err, said)
 	}
 }

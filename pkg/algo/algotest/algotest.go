@@ -1,8 +1,8 @@
-// Package algotest is the conformance kit: what every algorithm, ours or a
-// stranger's, must pass. It runs algorithms in simulation and judges them with
+// Package algotest is the conformance kit: what every algorithm, built in or
+// external, must pass. It runs algorithms in simulation and judges them with
 // the product's own checkers.
 //
-// It is for tests. Its engine, which the product runs as well, is in internal/commands/conform,
+// It is for tests. Its implementation, which the product runs as well, is in internal/commands/conform,
 // internal/judgement/modelcheck and internal/judgement/trial; this file has the names of what is there.
 package algotest
 
@@ -34,7 +34,7 @@ var Kit = conform.Kit
 type Options = conform.Options
 
 // Unrunnable is the error of a schedule that could not be run, through the algorithm's fault: its
-// code panicked, or broke the contract of plugins. Nothing is known of its promises then.
+// code panicked, or broke the contract of plugins. Then nothing is known of its promises.
 type Unrunnable = conform.Unrunnable
 
 // Verify holds algorithm id against the whole kit and returns everything that
@@ -54,7 +54,7 @@ func Schedule(id string, seed uint64, given map[string]any) (harness.Plan, error
 }
 
 // A Reference is one conformance case: an experiment in simulation, mostly an exact
-// script, and what it leads to, to the message. docs/adding-an-algorithm.md describes
+// script, and what it leads to, to the message. docs/reference/cases.md describes
 // the form.
 type Reference = conform.Reference
 
@@ -99,7 +99,7 @@ func Plan(id string, n int, scenario harness.Scenario, given map[string]any) (ha
 // Simulate runs the trial and judges it.
 func Simulate(p harness.Plan) (Outcome, error) { return trial.Simulate(p) }
 
-// A Scope is a world small enough to walk through every schedule of it.
+// A Scope is a system small enough to walk through every schedule of it.
 type Scope = modelcheck.Scope
 
 // A Space is what a walk through a scope came to.
@@ -118,8 +118,8 @@ func Scopes(id string) ([]Scope, error) { return modelcheck.Scopes(id) }
 
 // Exhaust walks through everything that can happen to algorithm id in the scope,
 // breadth first: every order in which applications act, messages are delivered
-// and timers expire, up to equal states. No message is lost, and nobody crashes.
-// [modelcheck.Exhaust] says when timers expire, and what must hold.
+// and timers expire, up to equal states. No message is lost, and no process
+// crashes. [modelcheck.Exhaust] says when timers expire, and what must hold.
 //
 // A find is data, not an error. An error means that the scope makes no sense for
 // the algorithm, or that its state cannot be compared.

@@ -17,7 +17,7 @@ type Ballot struct {
 	Nodes    int
 	Leader   algo.ID
 	Crashed  []algo.ID // from the start
-	Suspects []algo.ID // told at the start that the leader is gone
+	Suspects []algo.ID // that learn at the start that the leader is gone
 	Events   []harness.Event
 	Detector time.Duration // delay of a perfect one; 0: none
 	Params   map[string]any
@@ -81,9 +81,9 @@ func NewSolo(t testing.TB, id string, n int, self, leader algo.ID, incarnation u
 	return &Solo{step: newStepper(t, id, n, c, given), t: t}
 }
 
-// Step hands the process an event and tells in words, separated by blanks, what
-// it asks for: "ELECTION>3" (sends), "T=2ms" (sets a timer), "-T" (cancels one),
-// "leader=3" and "saves". Its invariant must hold.
+// Step hands the process an event and returns in words, separated by blanks,
+// what it asks for: "ELECTION>3" (sends), "T=2ms" (sets a timer), "-T" (cancels
+// one), "leader=3" and "saves". Its invariant must hold.
 func (s *Solo) Step(now time.Duration, ev algo.Event) string {
 	s.t.Helper()
 	var words []string

@@ -14,8 +14,8 @@ type Drive struct {
 	t testing.TB
 }
 
-// NewDrive makes process self of n, all of whom know each other. Holder has the
-// token at first. Given are the parameters to set.
+// NewDrive makes process self of n, all of which know each other. Holder has
+// the token at first. Given are the parameters to set.
 func NewDrive(t testing.TB, id string, n int, self, holder algo.ID, given map[string]any) Drive {
 	t.Helper()
 	alg := Lookup(t, id)

@@ -109,8 +109,8 @@ func (c Entries) RunBeyond(t testing.TB, id, name string, want trace.Status) Out
 }
 
 // RunTokenCrashes is of an algorithm in which a process that wants the token asks its holder itself. If
-// the idle holder crashes the token is lost, also when it comes back. The crash of another hurts
-// nobody, and when that one comes back its requests are heard, whether or not it was served before.
+// the idle holder crashes the token is lost, also when it comes back. The crash of another harms none,
+// and when that one comes back its requests are heard, whether or not it was served before.
 func RunTokenCrashes(t testing.TB, id string) {
 	t.Helper()
 	const ms = time.Millisecond

@@ -130,7 +130,7 @@ func Then(events []algo.Event, more ...algo.Event) []algo.Event {
 }
 
 // Tell is effects in words: "ELECTION [2] to 3; set T; cancel T'; elected 3 in 1; save 4".
-// Contents says what a message holds; one of which it says "-" is not told of.
+// Contents says what a message holds; Tell leaves out those of which it says "-".
 func Tell(effects []algo.Effect, contents func(algo.Message) string) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -221,7 +221,7 @@ func RunTimeOuts(t testing.TB, id, first, second string, behind bool) {
 
 // RunDyingWinners: of five processes the last has crashed, which all suspect at 10 ms,
 // and 4 announces itself at that instant, to 1, 2 and 3 in turn. It dies when none,
-// one, two or all of them have been told, and 3 leads in the end.
+// one, two or all of them have the announcement, and 3 leads in the end.
 func RunDyingWinners(t testing.TB, id string, announces time.Duration, given map[string]any) {
 	t.Helper()
 	const ms = time.Millisecond
@@ -322,8 +322,8 @@ func OnRing(t testing.TB, id string, order []algo.ID, initiators ...algo.ID) Out
 	return o
 }
 
-// RunRings holds an election against its paper on every ring of n processes on which everybody begins:
-// the largest leads, all are told in n messages of the last kind, and the others sum to least to most.
+// RunRings holds an election against its paper on every ring of n processes on which all begin: the
+// largest leads, all learn it in n messages of the last kind, and the others sum to least to most.
 func RunRings(t testing.TB, id string, n int, least, most int64) {
 	t.Helper()
 	fewest, all := int64(math.MaxInt64), int64(0)

@@ -16,8 +16,8 @@ import (
 
 // Transcribe simulates the trial and writes down what every process did: what
 // happened to it, what it asked for in the words of a Transcript, and on a line
-// of its own what changed in its state, as "father 5→1". A message that nobody
-// handled is marked †.
+// of its own what changed in its state, as "father 5→1". A message that no
+// process handled is marked †.
 func Transcribe(p harness.Plan) (string, check.Verdict, error) {
 	setup, err := p.Setup()
 	if err != nil {
@@ -83,7 +83,7 @@ func happening(ev algo.Event) string {
 	case algo.Restore:
 		return fmt.Sprintf("trusts %d again", ev.Peer)
 	}
-	return fmt.Sprintf("is told: %s %d", ev.Op, ev.Peer)
+	return fmt.Sprintf("is instructed: %s %d", ev.Op, ev.Peer)
 }
 
 // Record writes down what no process handles.

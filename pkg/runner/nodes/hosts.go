@@ -71,13 +71,13 @@ func (h *Hosts) schema() *config.Schema {
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, h *Host) {
 			if (h.Address == "") == (h.Interface == "") {
-				r.Add(v.At, key, "want either address: or interface:")
+				r.Add(v.At, key, "expected either address: or interface:")
 			}
 		},
 	}
 	return &config.Schema{
 		Noun: "hosts file", Needs: "hosts: [" + likeHost + ", ...]",
-		Begin: "begin with docs/many-machines.md",
+		Begin: "begin with docs/how-to/hosts.md",
 		Fields: []config.Field{
 			{Name: "hosts", Doc: "the machines",
 				Of: config.Items(one.Type(), likeHost, 1000, "hosts").To(&h.Hosts)},
@@ -123,7 +123,7 @@ func parseHosts(path string, data []byte) (*Hosts, error) {
 func (h *Hosts) check(l *config.Layers, root *config.Value) {
 	list, place := root.Get("hosts"), root.Get("placement")
 	if len(h.Hosts) == 0 {
-		l.Add(root.At, "hosts", "missing; want at least one, as %s", likeHost)
+		l.Add(root.At, "hosts", "missing; expected at least one, as %s", likeHost)
 		return
 	}
 	for i, one := range h.Hosts {
@@ -229,8 +229,8 @@ func (h *Hosts) checkHosts(plan *harness.Plan) {
 		return
 	}
 	if own, err := h.Placement.Assign(plan, h.slots()); err != nil || !same(own, plan.Hosts) {
-		h.file.Add(place.At, "placement", "%s, but the experiment says itself which processes live "+
-			"together (hosting.hosts), and that is otherwise; remove it here", place.Plain())
+		h.file.Add(place.At, "placement", "%s, but the experiment itself places the processes "+
+			"(hosting.hosts), and differently; remove it here", place.Plain())
 	}
 }
 
@@ -303,8 +303,8 @@ func (h *Hosts) checkClocks(m interface {
 	far, err := m.FarClocks(plans)
 	for _, f := range far {
 		h.file.Add(h.root.Get("hosts").Items[f.Host].At, config.Item("hosts", f.Host), "the clock of %s "+
-			"can be known to %v at best from here, half of what an answer takes; cell %d, whose fastest "+
-			"link takes %v on average, bears %v (a fiftieth of that, but never less than 100µs): run bench "+
+			"can be known to %v at best from here, half a round trip; cell %d, whose fastest "+
+			"link takes %v on average, allows %v (a fiftieth of that, but never less than 100µs): run bench "+
 			"nearer to the hosts, such as on one of them, or use a latency of %v or more",
 			h.Hosts[f.Host].Name, f.Best.Round(10*time.Microsecond), f.Plan+1, f.Fastest, f.Most, f.Wants)
 	}

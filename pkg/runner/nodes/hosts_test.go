@@ -19,12 +19,12 @@ func TestLoadHosts_Refuses(t *testing.T) {
 	t.Parallel()
 	const lab1 = "hosts:\n- {name: lab1, address: 10.0.0.1, command: ssh lab1}\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":          {"placement: pack\n", "hosts.yaml:1: hosts: missing; want at least one"},
+		"nothing":          {"placement: pack\n", "hosts.yaml:1: hosts: missing; expected at least one"},
 		"an unknown key":   {lab1 + "placment: pack\n", `hosts.yaml:3: placment: `},
 		"of a host":        {"hosts:\n- {name: a, adress: b, command: c}\n", "hosts.yaml:2: hosts[1].adress: "},
 		"one name twice":   {lab1 + "- {name: lab1, address: b, command: c}\n", `hosts.yaml:3: hosts[2].name: "lab1" is the name of hosts[1] as well`},
-		"no address":       {"hosts:\n- {name: a, command: c}\n", "hosts.yaml:2: hosts[1]: want either address: or interface:"},
-		"two addresses":    {"hosts:\n- {name: a, address: b, interface: eth0, command: c}\n", "want either address: or interface:"},
+		"no address":       {"hosts:\n- {name: a, command: c}\n", "hosts.yaml:2: hosts[1]: expected either address: or interface:"},
+		"two addresses":    {"hosts:\n- {name: a, address: b, interface: eth0, command: c}\n", "expected either address: or interface:"},
 		"no command":       {"hosts:\n- {name: a, address: b}\n", "hosts[1]: without command"},
 		"a name with plus": {"hosts:\n- {name: a+b, address: b, command: c}\n", "letters, digits, '.', '_' and '-'"},
 		"a strange kind":   {lab1 + "placement: round\n", "hosts.yaml:3: placement: "},
@@ -101,7 +101,7 @@ func TestHosts_CheckNamed(t *testing.T) {
 		"one is missing":    {two, "hosts:\n" + lab1, `hosts.yaml:2: hosts: no host "lab2", which the experiment has in hosting.hosts (here: lab1); add it`},
 		"one too many":      {two, "hosts:\n" + lab1 + lab2 + "- {name: lab3, address: a, command: c}\n", `hosts.yaml:4: hosts[3].name: "lab3" is none of the hosts that the experiment has in hosting.hosts (lab1, lab2); remove it`},
 		"too few slots":     {pack, "hosts:\n" + lab2 + "- {name: lab1, address: a, command: c, slots: 2}\n", "hosts.yaml:3: hosts[2].slots: 2, but by the experiment's hosting.hosts 3 of 5 processes live there"},
-		"another placement": {pack, "hosts:\n" + lab1 + lab2 + "placement: spread\n", "hosts.yaml:4: placement: spread, but the experiment says itself"},
+		"another placement": {pack, "hosts:\n" + lab1 + lab2 + "placement: spread\n", "hosts.yaml:4: placement: spread, but the experiment itself places"},
 	} {
 		path := filepath.Join(t.TempDir(), "hosts.yaml")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -133,7 +133,7 @@ type distance struct {
 
 func (d distance) FarClocks(plans []*harness.Plan) ([]host.FarClock, error) {
 	if len(plans) != 2 {
-		return nil, errors.New("want both cells")
+		return nil, errors.New("expected both cells")
 	}
 	return d.far, d.err
 }
@@ -155,8 +155,7 @@ func TestHosts_CheckClocks(t *testing.T) {
 		{distance{err: errors.New("no answer")}, "no answer"},
 		{distance{far: []host.FarClock{{Host: 1, Plan: 1, Fastest: 20 * ms, Most: 400 * time.Microsecond,
 			Best: 2639 * time.Microsecond, Wants: 135 * ms}}},
-			"hosts.yaml:3: hosts[2]: the clock of lab2 can be known to 2.64ms at best from here, half of what an answer " +
-				"takes; cell 2, whose fastest link takes 20ms on average, bears 400µs (a fiftieth of that, but never less " +
+			"hosts.yaml:3: hosts[2]: the clock of lab2 can be known to 2.64ms at best from here, half a round trip; cell 2, whose fastest link takes 20ms on average, allows 400µs (a fiftieth of that, but never less " +
 				"than 100µs): run bench nearer to the hosts, such as on one of them, or use a latency of 135ms or more"},
 	} {
 		h, err := parseHosts("hosts.yaml", []byte("hosts:\n- {name: lab1, address: a, command: c}\n- {name: lab2, address: b, command: c}\n"))

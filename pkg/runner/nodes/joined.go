@@ -66,7 +66,7 @@ func FindHosts(ctx context.Context, s queue.Server, e *experiment.Experiment, na
 	if len(list) == 0 || len(missing) > 0 {
 		what := "no host is free"
 		if len(missing) > 0 {
-			what = "these hosts are wanted, and not free: " + strings.Join(missing, ", ")
+			what = "these hosts are required but not free: " + strings.Join(missing, ", ")
 		}
 		out = append(out, fmt.Sprintf("%s at %s; start one on each machine, as: bench work --join %s "+
 			"--address ADDRESS", what, s.URL, s.URL))

@@ -1,12 +1,12 @@
 // Package afekgafni is an election on a complete graph by capture, after Afek and Gafni
 // (SIAM J. Computing 1991).
 //
-// A candidate captures the other processes one after another, and the more it has, the
-// stronger it is; among equals the larger ID is. A process that belongs to nobody gives in
-// to a candidate, unless it is a stronger one itself. One that belongs to another asks its
-// owner first, who gives it up only if it is weaker, and then gives up altogether. So no two
-// candidates own a process at once, and few of them ever own many. A process that owns all others
-// leads, and tells them.
+// A candidate captures the other processes one after another, and the more it has, the stronger
+// it is; among equals the larger ID is. A process without an owner yields to a candidate, unless
+// it is a stronger one itself. A process that has an owner asks that owner first. The owner
+// releases it only if the owner is weaker, and then stops being a candidate. So no two candidates
+// own a process at once, and few of them ever own many. A process that owns all others leads, and
+// tells them.
 package afekgafni
 
 import (
@@ -26,15 +26,16 @@ func init() {
 				"networks",
 			Venue: "SIAM J. Computing 20(2)", Year: 1991,
 			Deviations: "This is the simple form, in which a candidate captures one process at a time. " +
-				"The paper's best version needs 2N log N + O(N) messages. A process notes " +
-				"the strength for which its owner kept it, and refuses what is not stronger " +
-				"without asking again. There is one election: a later wish for another is not heard.",
+				"The paper's best version needs 2N log N + O(N) messages. A process notes the strength " +
+				"against which its owner kept it, and refuses candidates that are not stronger without " +
+				"asking again. There is one election: a later request for another is ignored.",
 		},
 		Messages: []algo.Message{Capture{}, Accept{}, Refuse{}, ReleaseAsk{}, ReleaseYes{}, ReleaseNo{},
 			Leader{}},
 		Params: []algo.Param{{Name: "capture_order", Type: algo.Enum, Default: algo.Const("cyclic"),
 			Choices: []string{"cyclic", "ascending"},
-			Doc:     "whom a candidate captures first: the next larger IDs, or the smallest ones"}},
+			Doc: "which processes a candidate captures first: the next larger IDs, or the smallest " +
+				"ones"}},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
@@ -45,8 +46,8 @@ func init() {
 			Text:  "5(N-1): all do, and capture in cyclic order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(5 * (n - 1)) }),
 		}},
-		Breaks: "Nobody waits for an answer for a limited time: if a process crashes, or a message is " +
-			"lost, the candidate that is to capture it next waits forever.",
+		Breaks: "There are no time-outs: if a process crashes, or a message is lost, the candidate that " +
+			"tries to capture it next waits forever.",
 	}, New)
 }
 

@@ -1,10 +1,10 @@
 // Package ble is the ballot leader election of Omni-Paxos, by Ng, Haridi and Carbone (EuroSys 2023).
 //
 // In rounds each process asks all others for their ballots. A process that gets replies of a majority
-// is quorum-connected, and says so in its own. The highest ballot among those that are leads;
-// nobody votes, and a process may lead some that do not hear each other. A process that is
-// quorum-connected and misses the ballot of its leader raises its own above it. So a single
-// process with links to a majority is enough, whatever else the network has lost.
+// is quorum-connected, and says so in its own. Among the quorum-connected processes the one with the
+// highest ballot leads. There are no votes, and a process may lead others that do not hear each
+// other. A process that is quorum-connected and misses the ballot of its leader raises its own above
+// it. So a single process with links to a majority is enough, whatever else the network has lost.
 //
 // Comments cite numbered rules: 1 to 5 are those of the artifact's source, 6 is the
 // announcement, which in Omni-Paxos is the prepare phase of the log, and the letters are
@@ -29,15 +29,15 @@ func init() {
 			Title:   "Omni-Paxos: breaking the barriers of partial connectivity",
 			Venue:   "EuroSys", Year: 2023,
 			Deviations: "The election alone: there is no log. Rules and messages are those of the " +
-				"authors' code; rule happy is that of their library. With announce a leader tells " +
-				"those whom it reaches, as the prepare phase of the log would: without, a process " +
-				"that reaches no majority keeps its old leader. A process that comes back begins " +
-				"with a ballot below all others, and names whom it followed from the end of its first " +
-				"round on, if it has not found another; not itself. Under rule happy it is enough for " +
-				"a higher ballot that no happy process follows as high a one: who was the only one to " +
-				"hear a leader that crashed would otherwise name it forever. A leader that is settled " +
-				"from the start has a ballot with number 1, under rule happy 2. To be told of a wish " +
-				"for an election changes nothing: rounds go on.",
+				"authors' code; rule happy is that of their library. With announce a leader notifies the " +
+				"processes that it reaches, as the prepare phase of the log would. Without it, a process " +
+				"that reaches no majority keeps its old leader. A process that comes back begins with a " +
+				"ballot below all others. From the end of its first round on it names the leader that it " +
+				"followed before, unless it has found another or that leader was itself. Under rule " +
+				"happy a process may choose a higher ballot as soon as no happy process follows one as " +
+				"high: otherwise a process that alone heard a leader, which then crashed, would name it " +
+				"forever. A leader that is settled from the start has a ballot with number 1, under rule " +
+				"happy 2. A request for an election changes nothing: rounds continue.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}, Prepare{}},
 		Saves:    []algo.Message{Stable{}},
@@ -47,10 +47,10 @@ func init() {
 				Default: timeout.RoundTrip},
 			{Name: "rule", Type: algo.Enum, Choices: []string{quorumRule, happyRule},
 				Default: algo.Const(quorumRule),
-				Doc: "whose ballots count: of all that reach a majority; or of all, and it is raised " +
-					"where nobody is happy with its leader"},
+				Doc: "which ballots count: those of all that reach a majority; or those of all, and a " +
+					"process raises its own when no process is happy with its leader"},
 			{Name: "announce", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "under rule quorum-connected: a leader tells those whom it reaches"},
+				Doc: "under rule quorum-connected: a leader notifies the processes that it reaches"},
 			{Name: "priority", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
 				PerProcess: true, Doc: "of ballots with the same number the higher priority is above"},
 		},
@@ -78,13 +78,12 @@ func init() {
 			Text:  "(N-1)(5N-8) when it crashes right after that: it is missed a round later",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (5*n - 8)) }),
 		}},
-		Breaks: "Without a majority nobody is elected, and those who are left keep naming the old " +
-			"leader. Rounds that are short for the delays find nobody quorum-connected. Several may " +
-			"hold themselves leader at once, with different ballots: a process that acts on leadership " +
-			"alone is not protected. Without announce a process that reaches no majority is not " +
-			"told of a new leader, even by the leader itself; with it, it heeds none with a ballot " +
-			"below one that it has followed. Under rule happy one process that reaches a majority " +
-			"is enough.",
+		Breaks: "Without a majority no process is elected, and the rest keep naming the old leader. In " +
+			"rounds that are short for the delays no process is quorum-connected. Several may consider " +
+			"themselves leader at once, with different ballots: a process that acts on leadership alone " +
+			"is not protected. Without announce a process that reaches no majority never learns of a new " +
+			"leader, not even from that leader; with announce it ignores leaders with a ballot below one " +
+			"that it has followed. Under rule happy one process that reaches a majority is enough.",
 	}, New)
 }
 
@@ -133,9 +132,9 @@ type heard struct {
 	Reply
 }
 
-// New begins with the lowest ballot, and under rule happy, which has everybody begin as its
-// own leader, with the one above it. One that comes back begins with the lowest ballot,
-// too, so that it does not lead on with one that others have given up.
+// New begins with the lowest ballot, and under rule happy, which makes each process begin
+// as its own leader, with the one above it. A process that comes back begins with the
+// lowest ballot, too, so that it does not still lead with one that others have abandoned.
 func New(c algo.Config) algo.Elector {
 	n := &node{
 		Config: c, round: uint64(c.Incarnation) << 32, majority: len(c.Peers)/2 + 1, fit: true,
@@ -294,7 +293,7 @@ func (n *node) term(b Ballot) uint64 {
 }
 
 // Invariant: no reply is of an earlier round or counted twice, and a process that leads does so by
-// its ballot, and nobody has a ballot below one that it has led by, unless it was down.
+// its ballot, and no process has a ballot below one that it has led by, unless it was down.
 func (n *node) Invariant() error {
 	leads := n.named && n.leader.ID == n.ID
 	switch {

@@ -21,11 +21,11 @@ type Request struct{ Round uint64 }
 type Reply struct {
 	Round  uint64
 	Ballot Ballot
-	Leader Ballot // whom the replier follows, or did before it was down; that of nobody: it gave it up
+	Leader Ballot // of the leader that the replier follows, or did before it was down; None: abandoned
 	Fit    bool   // quorum-connected, or under rule happy: happy
 }
 
-// Prepare tells that the sender leads.
+// Prepare announces that its sender leads.
 type Prepare struct{ Ballot Ballot }
 
 // Stable is what a process keeps on stable storage.

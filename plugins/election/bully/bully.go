@@ -3,12 +3,12 @@
 // reorganizing the others. Comments cite the numbered rules of that form. What differs
 // in another one, bully-ok, has a prime; bullyok.go says what that is.
 //
-// A process that misses the coordinator asks everybody of higher rank. If none
-// answers within T it announces itself to everybody of lower rank. If one
-// answers, it leaves the election to that one and waits, for T' at most, to
-// hear who won. A process that is asked answers and holds an election of its own, so
-// the live process of highest rank wins. This stands on known delays: an answer
-// that is later than T makes a second coordinator.
+// A process that misses the coordinator asks all of higher rank. If none answers
+// within T it announces itself to all of lower rank. If one answers, it leaves the
+// election to that one and waits, for T' at most, for the announcement of the
+// winner. A process that is asked answers and holds an election of its own, so the
+// live process of highest rank wins. This relies on known delays: an answer later
+// than T leads to a second coordinator.
 package bully
 
 import (
@@ -31,21 +31,21 @@ func init() {
 			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
 			DOI: "10.1109/TC.1982.1675885",
 			Deviations: "This is the textbook form (Coulouris et al., section 15.3; lecture notes), and " +
-				"messages are counted by it. In the paper a process is down, or in the state " +
-				"Election, Reorganization or Normal. A process that holds an election asks those of higher " +
-				"rank in turn whether they are there, and stops at the first that answers; that " +
-				"one does not hold an election because it was asked. If none answers, it HALTs " +
-				"all of lower rank before it announces itself to those that heed it, and makes " +
-				"them READY when they are reorganized. Here all of higher rank are asked at once, " +
-				"a process that is asked holds an election, and a single COORDINATOR ends it. What is " +
-				"not in that form either: ranks are pairs (est, ID), since estimates may be equal. " +
-				"Answers name the attempt that they answer. A process that is electing answers but " +
-				"does not start again (suppress_duplicates; false is the literal text, with a " +
-				"number of messages exponential in n). A coordinator that is asked announces " +
-				"itself to all of lower rank again (coordinator_reply; unicast: to the asker " +
-				"alone). If one of lower rank announces itself within T of one of higher rank, " +
-				"a process that hears both holds an election: a process that came back and one that did " +
-				"not hear of it may have raced.",
+				"messages are counted by it. In the paper a process is down, or in the state Election, " +
+				"Reorganization or Normal. A process that holds an election asks those of higher rank in " +
+				"turn whether they are there, and stops at the first that answers; that one does not " +
+				"hold an election because it was asked. If none answers, it HALTs all of lower rank " +
+				"before it announces itself to those that heed it, and makes them READY when they are " +
+				"reorganized. Here all of higher rank are asked at once, a process that is asked holds " +
+				"an election, and a single COORDINATOR ends it. Ours differs from that form, too: ranks " +
+				"are pairs (est, ID), since estimates may be equal. Answers name the attempt that they " +
+				"answer. A process that is electing answers but does not start again " +
+				"(suppress_duplicates; false is the literal text, with a number of messages exponential " +
+				"in n). A coordinator that is asked announces itself to all of lower rank again " +
+				"(coordinator_reply; unicast: to the asker alone). If a process of lower rank announces " +
+				"itself within T after one of higher rank, a process that hears both holds an election: " +
+				"the two announcements may be a race between a process that came back and one that did " +
+				"not know of it.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
 		Params: []algo.Param{
@@ -59,7 +59,7 @@ func init() {
 				Doc: "a process that is electing does not start again when asked"},
 			{Name: "coordinator_reply", Type: algo.Enum, Choices: []string{"broadcast", "unicast"},
 				Default: algo.Const("broadcast"),
-				Doc:     "whom a coordinator that is asked announces itself to"},
+				Doc:     "to which processes a coordinator that is asked announces itself"},
 			{Name: "est", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "estimate: the rank's first part, the ID is its second"},
 		},
@@ -78,9 +78,9 @@ func init() {
 			Text:  "N-1 when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}},
-		Breaks: "Delays above the bound, or a partition, make several coordinators: one in each " +
-			"part, or one for each process whose answers come too late. A heal alone does not " +
-			"end it: somebody must start an election.",
+		Breaks: "Delays above the bound, or a partition, make several coordinators: one in each part, or " +
+			"one for each process whose answers come too late. A heal alone does not end it: a process " +
+			"must start an election.",
 	}, New)
 }
 
@@ -91,6 +91,9 @@ const (
 	electing        // ELECTION is out, no answer yet
 	waiting         // somebody of higher rank answered
 )
+
+// String is what the status is called where states are shown.
+func (s status) String() string { return [...]string{"idle", "electing", "waiting"}[s] }
 
 type node struct {
 	algo.Config
@@ -274,7 +277,7 @@ func (n *node) answerTimer(attempt uint32) algo.Timer {
 }
 
 // Invariant: with suppression there is one attempt at a time, and a process that takes part in it
-// follows nobody. A process that has taken part in one follows nobody below itself.
+// follows none. A process that has taken part in one follows none below itself.
 func (n *node) Invariant() error {
 	switch {
 	case n.suppress && (n.status == electing) != (len(n.open) == 1):

@@ -6,7 +6,7 @@
 // nobody says OK within T it has won and announces itself to all others. If
 // somebody does, that one takes the election over, and its own part ends. In
 // the course's text it then waits forever: if all that said OK die before they
-// announce themselves, nobody leads. So here it waits for T' at most.
+// announce themselves, no process leads. So here it waits for T' at most.
 
 package bully
 
@@ -21,23 +21,23 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "bully-ok",
-		Summary: "bully as taught: OK takes the election over, the winner tells everybody",
+		Summary: "bully as taught: the sender of OK takes the election over, the winner tells all others",
 		Paper: algo.Paper{
 			Authors: "H. Garcia-Molina",
 			Title:   "Elections in a distributed computing system",
 			Venue:   "IEEE Transactions on Computers C-31(1), 48-59", Year: 1982,
 			DOI: "10.1109/TC.1982.1675885",
 			Deviations: "This is the textbook form (Tanenbaum and van Steen, section 6.5.1; lecture " +
-				"notes), and messages are counted by it: all of higher number are asked at once, " +
-				"who says OK holds an election of its own, COORDINATOR goes to all others. The " +
-				"paper's asks them in turn and stops at the first that answers, which holds none " +
-				"because of that; a process that finds nobody HALTs all of lower number, announces itself, " +
+				"notes), and messages are counted by it: all of higher number are asked at once, a " +
+				"process that says OK holds an election of its own, and COORDINATOR goes to all others. " +
+				"The paper's asks them in turn and stops at the first that answers, which holds none " +
+				"because of that; a process that finds none HALTs all of lower number, announces itself, " +
 				"and makes them READY: states Election, Reorganization and Normal are missing here. The " +
-				"notes wait without bound after an OK (t_coordinator: 0); here it is for T', then " +
-				"the election starts again. An OK names the attempt that it answers. A coordinator " +
-				"of lower number that announces itself is bullied; if it does so within T of one of " +
-				"higher number, a process that hears both holds an election: a process that came back and " +
-				"one that did not hear of it may have raced.",
+				"notes wait without bound after an OK (t_coordinator: 0); here it is for T', then the " +
+				"election starts again. An OK names the attempt that it answers. A coordinator of lower " +
+				"number that announces itself is bullied; if it does so within T after one of higher " +
+				"number, a process that hears both holds an election: the two may be a race between a " +
+				"process that came back and one that did not know of it.",
 		},
 		Messages: []algo.Message{Election{}, OK{}, Coordinator{}},
 		Params: []algo.Param{
@@ -63,10 +63,9 @@ func init() {
 			Text:  "N when the second highest detects alone",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}},
-		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones " +
-			"cost messages, since each tells everybody and is bullied by those of higher " +
-			"number. With t_coordinator 0, the notes' text, all wait forever if those that " +
-			"said OK die.",
+		Breaks: "An OK that is later than T, or a partition, makes several coordinators. Late ones cost " +
+			"messages, since each announces itself to all and is bullied by those of higher number. With " +
+			"t_coordinator 0, the notes' text, all wait forever if those that said OK die.",
 	}, NewOK)
 }
 

@@ -11,10 +11,10 @@
 //  1. Suspicion: wait delta, unless COORDINATOR comes before.
 //  2. delta is over: ask all candidates but the failed leader; start T.
 //  3. ELECTION: a candidate answers.
-//  4. T expires: announce the highest that answered. If nobody did: wait, and
+//  4. T expires: announce the highest that answered. If none did: wait, and
 //     ask again.
-//  5. COORDINATOR: follow whom it names. A process that has just come back does not, but
-//     holds its own round: what it hears may be older than what it was down for.
+//  5. COORDINATOR: follow the leader that it names. A process that has just come back does
+//     not, but holds its own round: what it hears may be older than what it missed.
 package bullycandidateordinary
 
 import (
@@ -84,8 +84,8 @@ func (n *node) Elect(env algo.Env) {
 }
 
 // Start: a process that comes back asks which process leads, or leads itself. An announcement that it
-// was down for has come to everybody after d. One that was made without knowing that
-// one has come after 2d, which is T at most.
+// missed while it was down has reached all after d. One whose sender did not know of that has arrived
+// after 2d, which is T at most.
 func (n *node) Start(env algo.Env) {
 	if n.Incarnation > 0 {
 		n.deaf = env.Now() + n.t
@@ -103,8 +103,8 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 	}
 }
 
-// Restore: p was left out wrongly, or is back. Whoever announced the leader tells
-// it as well.
+// Restore: p was left out wrongly, or is back. The process that announced the
+// leader tells p as well.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = slices.DeleteFunc(n.suspects, func(q algo.ID) bool { return q == p })
 	if p == n.failed {
@@ -238,7 +238,7 @@ func (n *node) follow(env algo.Env, m Coordinator) {
 	}
 }
 
-// Invariant: a process that takes part in an election follows nobody; only candidates lead,
+// Invariant: a process that takes part in an election follows none; only candidates lead,
 // and only they answer; nobody follows a round newer than it has heard of.
 func (n *node) Invariant() error {
 	if n.electing && n.leader != algo.None {

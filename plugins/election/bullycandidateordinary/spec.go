@@ -18,14 +18,14 @@ func init() {
 			Title: "Enhanced bully algorithm for leader node election in synchronous distributed " +
 				"systems",
 			Venue: "Computers 1(1), 3-23", Year: 2012, DOI: "10.3390/computers1010003",
-			Deviations: "The form of lecture notes. They ask for a start-up delay that is " +
-				"random, or above the round trip. Here it is fixed, a multiple of spacing by " +
-				"rank, and spacing is above T + d: others are silenced by COORDINATOR alone, so " +
-				"less lets two rounds run. A COORDINATOR of an older round is not followed, and " +
-				"its sender told the newer leader. A replaced leader that is trusted again is " +
-				"told as well. A process that comes back starts an election, and follows no " +
-				"COORDINATOR for T: that may be older than one it was down for. Without a live " +
-				"candidate the initiator tries again, each time after twice the wait.",
+			Deviations: "The form of lecture notes. They ask for a start-up delay that is random, or " +
+				"above the round trip. Here it is fixed, a multiple of spacing by rank, and spacing is " +
+				"above T + d: others are silenced by COORDINATOR alone, so less lets two rounds run. A " +
+				"COORDINATOR of an older round is ignored, and its sender is sent the newer leader. So " +
+				"is a replaced leader that is trusted again. A process that comes back starts an " +
+				"election, and follows no COORDINATOR for T: it may be older than one that the process " +
+				"missed while it was down. Without a live candidate the initiator tries again, each time " +
+				"after twice the wait.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
 		Params: []algo.Param{
@@ -69,9 +69,9 @@ func init() {
 			Text:  "2c+N-2 when an ordinary process detects alone and asks c candidates, by default n/2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*(n/2) + n - 2) }),
 		}},
-		Breaks: "When all candidates are dead nobody leads, although ordinary processes live. " +
-			"Start-up delays less than T + d apart let several rounds run. In a partition each " +
-			"part that has a candidate gets a leader.",
+		Breaks: "When all candidates are dead no process leads, although ordinary processes are alive. " +
+			"Start-up delays less than T + d apart let several rounds run. In a partition each part that " +
+			"has a candidate gets a leader.",
 	}, New)
 }
 

@@ -244,8 +244,8 @@ func (n *node) adopt(env algo.Env, p algo.ID) {
 	env.Elected(p, 0)
 }
 
-// Invariant: a process that takes part in an election follows nobody, a process that has taken part
-// in one follows nobody below itself, and only higher ones answer.
+// Invariant: a process that takes part in an election follows none, a process that has taken part
+// in one follows none below itself, and only higher ones answer.
 func (n *node) Invariant() error {
 	switch {
 	case n.electing && n.leader != algo.None:

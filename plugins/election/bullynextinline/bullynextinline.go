@@ -2,17 +2,17 @@
 // Gholipour, Kordafshari, Jahanshahi and Rahmani (2009). Comments cite its rules
 // as numbered below.
 //
-// With its announcement a leader publishes who is next in line. When it is
-// gone, a process that notices asks the first of these. That one takes over at once,
-// without an election, and publishes a new list. If it does not answer the
-// next one is asked. Only if all alternatives are dead is a full election
-// held, as in plain bully.
+// With its announcement a leader publishes its successors in order. When it is gone,
+// a process that notices asks the first of these. That one takes over at once,
+// without an election, and publishes a new list. If it does not answer the next one
+// is asked. Only if all alternatives are dead is a full election held, as in plain
+// bully.
 //
 //  1. Start: ask the first alternative; start T. If it is oneself: rule 4.
 //  2. T expires: ask the next one. When the list is exhausted, a full election.
 //  3. ELECTION: answer ALIVE, and unless already leader: rule 4.
 //  4. Take over: publish a new list to all but the replaced leader.
-//  5. ALIVE: ask nobody else; if ELECTED does not come within T": rule 1.
+//  5. ALIVE: ask no other; if ELECTED does not come within T": rule 1.
 //  6. ELECTED: if the epoch is newer, follow its leader, with its list.
 package bullynextinline
 
@@ -285,7 +285,7 @@ func (n *node) settle(env algo.Env, e Epoch, list []algo.ID) {
 	env.Elected(e.Leader, e.Number)
 }
 
-// Invariant: a process that takes part in an election follows nobody; a leader has its own
+// Invariant: a process that takes part in an election follows none; a leader has its own
 // epoch, is not in its own list, and there is none newer that it has announced.
 func (n *node) Invariant() error {
 	switch {

@@ -9,22 +9,23 @@ import (
 
 func init() {
 	algo.RegisterElector(algo.Spec{
-		Name:    "bully-next-in-line",
-		Summary: "each leader publishes who replaces it: ask those in turn, all only if none is alive",
+		Name: "bully-next-in-line",
+		Summary: "each leader publishes its successors: ask those in turn, all others only if none of " +
+			"them is alive",
 		Paper: algo.Paper{
 			Authors: "M. Gholipour, M. S. Kordafshari, M. Jahanshahi, A. M. Rahmani",
 			Title:   "A new approach for election algorithm in distributed systems",
 			Venue: "2nd International Conference on Communication Theory, Reliability, and " +
 				"Quality of Service (CTRQ)", Year: 2009,
-			Deviations: "The form of lecture notes, completed. The list has the list_length highest " +
-				"IDs, without the leader's and its predecessor's. When it is exhausted, or no list is " +
-				"known, the process asks all of higher ID, as in bully. Epochs tell lists apart and " +
-				"outlive a crash; a process that announces an older epoch is sent the newer one. A " +
-				"process holds a full election when it comes back, and when it hears that a process of " +
-				"lower ID leads. A process that trusts another again sends it the leader's name, since " +
-				"the leader's successor does not; so does a successor that does not suspect its " +
-				"predecessor and was asked by a process that has crashed since. An alternative that " +
-				"follows a newer leader does not replace it when it is asked to replace an older one.",
+			Deviations: "The form of lecture notes, completed. The list has the list_length highest IDs, " +
+				"without the leader's and its predecessor's. When it is exhausted, or no list is known, " +
+				"the process asks all of higher ID, as in bully. Epochs tell lists apart and outlive a " +
+				"crash; a process that announces an older epoch is sent the newer one. A process holds a " +
+				"full election when it comes back, and when it hears that a process of lower ID leads. A " +
+				"process that trusts another again sends it the leader's name, since the leader's " +
+				"successor does not. So does a successor that does not suspect its predecessor, when the " +
+				"process that asked it has crashed since. An alternative that follows a newer leader " +
+				"does not replace it when it is asked to replace an older one.",
 		},
 		Messages: []algo.Message{Election{}, Alive{}, Elected{}},
 		Saves:    []algo.Message{Memory{}},

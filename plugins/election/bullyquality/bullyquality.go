@@ -2,12 +2,12 @@
 // Internals (2019) suggests. Comments cite the rules of its contact-all form as
 // numbered below.
 //
-// In plain bully the highest ID wins, however often it crashes. Here ranks
-// are scores, and IDs among equals. Scores change, and no process need know
-// those of the others, so an election asks everybody and its messages carry
-// the score; a process that ranks higher answers. A score counts in whole buckets
-// and stays the same for an attempt, and a coordinator is worth a bucket
-// more. Otherwise leadership would follow every change of the scores.
+// In plain bully the highest ID wins, however often it crashes. Here ranks are
+// scores, and IDs among equals. Scores change, and a process need not know those
+// of the others, so an election asks all others and its messages carry the score;
+// a process that ranks higher answers. A score counts in whole buckets and stays
+// the same for an attempt, and a coordinator counts a bucket higher. Otherwise
+// leadership would follow every change of the scores.
 //
 //  1. Start: freeze the score; ask everybody; start T.
 //  2. ELECTION of a lower rank: ANSWER, and hold an election of one's own.
@@ -105,7 +105,7 @@ func (n *node) higher(p algo.ID) bool {
 }
 
 // Do improves or degrades the score by one bucket. It takes effect in the next
-// attempt. A table does not change.
+// attempt. A common table does not change.
 func (n *node) Do(_ algo.Env, op string, _ algo.ID) {
 	width := n.Params.Int("bucket")
 	switch {
@@ -230,7 +230,7 @@ func (n *node) adopt(env algo.Env, r rank) {
 	env.Elected(r.id, 0)
 }
 
-// Invariant: a process that takes part in an election follows nobody, and a process that follows
+// Invariant: a process that takes part in an election follows none, and a process that follows
 // another defends no office of its own.
 func (n *node) Invariant() error {
 	switch {

@@ -1,7 +1,7 @@
 package bullyquality
 
-// Election asks everybody of higher rank than its sender, who has this score,
-// whether it is alive.
+// Election asks all processes of higher rank than its sender, which has this
+// score, whether they are alive.
 type Election struct {
 	Attempt
 	Score int64

@@ -15,14 +15,14 @@ func init() {
 			Authors: "A. Petrov",
 			Title:   "Database Internals, chapter 10: Leader Election",
 			Venue:   "O'Reilly", Year: 2019,
-			Deviations: "The text only says that quality should enter into the election, so that " +
-				"an unstable process of high ID does not win over and over. Scores are counted " +
-				"in buckets, and frozen for an attempt. Everybody is asked, since a process need " +
-				"not know the scores of the others; with contact higher a common table is taken " +
-				"for exact. A coordinator defends itself with hysteresis buckets more. A process " +
-				"that is asked by a higher one leaves its own election. A COORDINATOR that comes " +
-				"within T of one of higher rank starts an election: a process that came back and " +
-				"one that did not hear of it may have raced.",
+			Deviations: "The text only says that quality should enter into the election, so that an " +
+				"unstable process with a high ID does not win again and again. Scores are counted in " +
+				"buckets, and frozen for an attempt. All are asked, since a process need not know the " +
+				"scores of the others; with contact higher a common table is assumed to be exact. A " +
+				"coordinator defends itself with hysteresis buckets more. A process that is asked by a " +
+				"higher one leaves its own election. A COORDINATOR that comes within T after one of " +
+				"higher rank starts an election: the two may be a race between a process that came back " +
+				"and one that did not know of it.",
 		},
 		Messages: []algo.Message{Election{}, Answer{}, Coordinator{}},
 		Params: []algo.Param{
@@ -40,7 +40,8 @@ func init() {
 				Doc: "by how many buckets a coordinator counts higher; means nothing with contact higher"},
 			{Name: "contact", Type: algo.Enum, Choices: []string{"all", "higher"},
 				Default: algo.Const("all"),
-				Doc:     "whom an election asks; higher: those that the table of scores ranks higher"},
+				Doc: "which processes an election asks; higher: those that the table of scores ranks " +
+					"higher"},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,

@@ -3,14 +3,14 @@
 // of its description in lecture notes, completed.
 //
 // A process that misses its leader probes all others. After T it knows which are in
-// reach. Fewer than a quorum: it serves nobody and tries again later. Otherwise
-// it follows a leader that it has found, or joins the best in reach: newest
-// state, then least ID, and not itself short of a quorum. A process that is joined by a
-// quorum leads.
+// reach. Fewer than a quorum: it has no leader and tries again later. Otherwise it
+// follows a leader that it has found, or joins the best in reach: newest state, then
+// least ID, and not itself short of a quorum. A process that is joined by a quorum
+// leads.
 //
-// That alone does not keep two leaders from being supported by one process, at
-// different moments. So each leadership has a term, and before it begins those
-// who joined promise it the term, once, on stable storage.
+// That alone does not prevent one process from supporting two leaders, at
+// different moments. So each leadership has a term, and before it begins the
+// processes that joined promise it the term, once, on stable storage.
 package bullyquorum
 
 import (
@@ -100,7 +100,7 @@ func (n *node) Start(env algo.Env) {
 	}
 }
 
-// Elect is rule 1, unless it is at work already.
+// Elect is rule 1, unless one is in progress.
 func (n *node) Elect(env algo.Env) {
 	if n.mode != probing {
 		n.probe(env)
@@ -244,7 +244,7 @@ func (n *node) choose(env algo.Env) {
 }
 
 // Invariant: there is a term if and only if there is a leader; no term is newer
-// than what was promised; a claim is of the newest promise; nobody else's
+// than what was promised; a claim is of the newest promise; no other process's
 // promise makes a leader.
 func (n *node) Invariant() error {
 	switch {

@@ -10,15 +10,15 @@ type ProbeReply struct {
 	Round    Round
 	Version  int64
 	Promised uint64
-	Leader   algo.ID // whom the sender follows, itself if it leads; None: nobody
+	Leader   algo.ID // the leader that the sender follows, itself if it leads; None: it follows none
 	// Unelectable: the sender found no quorum in reach when it last looked.
 	Unelectable bool
 }
 
-// Join supports its receiver, which its sender holds to be the best.
+// Join supports its receiver, which its sender considers the best.
 type Join struct{ Promised uint64 }
 
-// Claim asks for the promise to support nobody else in Term.
+// Claim asks for the promise to support no other process in Term.
 type Claim struct{ Term uint64 }
 
 // ClaimOK is that promise.
@@ -40,7 +40,7 @@ type Round struct {
 	Count       uint32
 }
 
-// Promise is what a process saves: the newest term that it promised somebody.
+// Promise is what a process saves: the newest term that it promised.
 type Promise struct{ Term uint64 }
 
 // Kind is PROBE.

@@ -45,7 +45,7 @@ func init() {
 			{Name: "claim_phase", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "supporters promise the term before a leader begins"},
 			{Name: "electable", Type: algo.Bool, Default: algo.Const(true),
-				Doc: "join nobody who says that it reaches no quorum"},
+				Doc: "join no process that says that it reaches no quorum"},
 			{Name: "t_answer", Type: algo.Duration, Min: time.Duration(0),
 				Doc: "T, how long to wait for answers to a PROBE; " +
 					"default 3d + 20 ms, d the largest latency",
@@ -74,10 +74,10 @@ func init() {
 				return float64(m*(n-1) + m*(m-1) + 4*(m-1))
 			}),
 		}},
-		Breaks: "Without a majority in reach nobody leads, and nobody is served. With electable " +
-			"false, as in the original, that may happen in a partition that is not transitive " +
-			"although a majority is connected: all join one that itself joins another, whom they " +
-			"do not reach. Without the claim phase, as in the original too, two can lead one term.",
+		Breaks: "Without a majority in reach no process leads, and no client is served. With electable " +
+			"false, as in the original, that may happen in a partition that is not transitive although a " +
+			"majority is connected: all join one that itself joins another, which they do not reach. " +
+			"Without the claim phase, which the original lacks too, two can lead one term.",
 	}, New)
 }
 

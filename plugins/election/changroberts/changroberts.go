@@ -1,11 +1,11 @@
 // Package changroberts is the election on a ring of Chang and Roberts (CACM 1979).
 //
-// Who wants an election sends its ID round the ring, in one direction. A process that
-// takes part itself passes larger IDs on, and swallows smaller ones. So the largest
-// comes round, and its process leads. It says so in a second lap. How many messages that
-// takes depends on the order of the IDs: about twice N if they ascend in the direction
-// of the messages, half of N squared if they descend, and N times the N-th harmonic
-// number on average.
+// A process that wants an election sends its ID round the ring, in one direction. A
+// process that takes part itself passes larger IDs on, and swallows smaller ones. So the
+// largest comes round, and its process leads. It says so in a second lap. How many
+// messages that takes depends on the order of the IDs: about twice N if they ascend in
+// the direction of the messages, half of N squared if they descend, and N times the N-th
+// harmonic number on average.
 package changroberts
 
 import (
@@ -18,24 +18,25 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "chang-roberts",
-		Summary: "on a ring; each passes larger IDs on, so that the largest comes round",
+		Summary: "on a ring; each passes larger IDs on, so that the largest returns to its sender",
 		Paper: algo.Paper{
 			Authors: "E. Chang, R. Roberts",
 			Title: "An improved algorithm for decentralized extrema-finding in circular " +
 				"configurations of processes",
 			Venue: "CACM 22(5), 281-283", Year: 1979, DOI: "10.1145/359104.359108",
 			Deviations: "With mode initiators-only, a process that has passed an ID on does not want to " +
-				"lead any more. With mode join, it puts its own ID in place of a smaller one, so " +
-				"that the largest of all processes leads. There is one election: a later wish for " +
-				"another is not heard.",
+				"lead any more. With mode join, it puts its own ID in place of a smaller one, so that " +
+				"the largest of all processes leads. There is one election: a later request for another " +
+				"is ignored.",
 		},
 		Messages: []algo.Message{Probe{}, lap.Elected{}},
 		Needs:    algo.Needs{Topology: algo.Ring, Params: passive},
 		Params: []algo.Param{{Name: "mode", Type: algo.Enum, Default: algo.Const("initiators-only"),
 			Choices: []string{"initiators-only", "join"},
-			Doc:     "who may lead: those that wanted an election, or everybody",
+			Doc:     "which processes may lead: those that wanted an election, or all",
 		}, {Name: passing, Type: algo.Bool, Default: algo.Const(true),
-			Doc: "who has passed an ID on does not want to lead any more; without it two may"}},
+			Doc: "a process that has passed an ID on does not want to lead any more; without this rule " +
+				"two may"}},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "best", Source: algo.Derived,
@@ -46,8 +47,8 @@ func init() {
 			Text:  "3N-1: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3*n - 1) }),
 		}},
-		Breaks: "Any crash opens the ring, and a lost message is not sent again: nobody leads, or " +
-			"some are not told.",
+		Breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or " +
+			"some never learn of the leader.",
 	}, New)
 }
 

@@ -1,12 +1,12 @@
 // Package dolevklawerodeh is the election of Dolev, Klawe and Rodeh on a ring of one direction (J.
 // Algorithms 1982), and Peterson's.
 //
-// Who wants an election is active, and has its ID as its value. In a phase it gets the
-// values of the two active processes before it. If that of the nearer is the largest of
-// the three, it takes it over and goes on; otherwise it gives up, and from then on
-// passes messages on. So at least half give up in each phase, as in Franklin's
+// A process that wants an election is active, and has its ID as its value. In a phase it gets
+// the values of the two active processes before it. If the value of the nearer one is the
+// largest of the three, it adopts that value and stays active; otherwise it gives up, and from
+// then on passes messages on. So at least half give up in each phase, as in Franklin's
 // algorithm, with messages in one direction only. A process that gets its own value back is the
-// last, and announces whose value it is: mostly another process.
+// last, and announces the owner of that value: mostly another process.
 package dolevklawerodeh
 
 import (
@@ -17,7 +17,7 @@ import (
 func init() {
 	s := spec()
 	s.Name = "dolev-klawe-rodeh"
-	s.Summary = "on a ring; of three neighbors' values the largest goes on if it is in the middle"
+	s.Summary = "on a ring; of three neighbors' values the largest survives if it is in the middle"
 	s.Paper = algo.Paper{
 		Authors: "D. Dolev, M. Klawe, M. Rodeh",
 		Title: "An O(n log n) unidirectional distributed algorithm for extrema finding in a " +
@@ -28,8 +28,8 @@ func init() {
 	algo.RegisterElector(s, New)
 }
 
-const deviations = "The result is announced in a lap. There is one election: a later wish for another " +
-	"is not heard."
+const deviations = "The result is announced in a lap. There is one election: a later request for another " +
+	"is ignored."
 
 // spec is what both forms share.
 func spec() algo.Spec {
@@ -46,8 +46,8 @@ func spec() algo.Spec {
 			Text:  "4N: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4 * n) }),
 		}},
-		Breaks: "Any crash opens the ring, and a lost message is not sent again: nobody leads, or " +
-			"some are not told. On links that do not keep order, values of different phases " +
+		Breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or " +
+			"some never learn of the leader. On links that do not keep order, values of different phases " +
 			"are compared.",
 	}
 }

@@ -1,11 +1,11 @@
 // peterson is the election that Peterson found independently (ACM TOPLAS 1982). Its rules are those
 // of dolev-klawe-rodeh, but for the second message.
 //
-// Who wants an election is active, and has its ID as its value. It sends its value on, and
-// behind it the larger of that and the value that it got. So a process still compares the
-// values of the two active ones before it with its own, with half of the work at the
-// sender. It continues with the value of the nearer if none is larger. A process that gets its own
-// value back announces whose it is.
+// A process that wants an election is active, and has its ID as its value. It sends its value on,
+// and behind it the larger of that and the value that it got. So a process still compares the
+// values of the two active ones before it with its own, with half of the work at the sender. It
+// continues with the value of the nearer if none is larger. A process that gets its own value back
+// announces whose it is.
 
 package dolevklawerodeh
 

@@ -1,12 +1,12 @@
-// Package echoextinction is the election on any connected graph by waves of which the
-// strongest lives on (Chang, IEEE TSE 1982; Tel's textbook, chapter 7).
+// Package echoextinction is the election on any connected graph by waves, of which
+// the strongest survives (Chang, IEEE TSE 1982; Tel's textbook, chapter 7).
 //
 // A process that wants an election sends a TOKEN with its ID to all neighbors, the wave of its own.
-// A process joins the wave of the largest ID that it hears of, and drops the TOKENs of
-// others. It passes on the TOKEN that it first hears of a wave, and when it has one of that
-// wave from each neighbor, it answers the one that told it. So only the largest wave gets
-// everywhere and comes back, over two messages for each edge. Its initiator then leads, and
-// may flood the graph with the news.
+// A process joins the wave of the largest ID that it hears of, and drops the TOKENs of others. It
+// passes on the first TOKEN of a wave, and when it has one of that wave from each neighbor, it
+// answers the neighbor that sent the first. So only the largest wave gets everywhere and comes
+// back, over two messages for each edge. Its initiator then leads, and may flood the graph with the
+// news.
 package echoextinction
 
 import (
@@ -24,17 +24,17 @@ func init() {
 			Authors: "E. J. H. Chang",
 			Title:   "Echo algorithms: depth parallel operations on general graphs",
 			Venue:   "IEEE Trans. Software Engineering", Year: 1982,
-			Deviations: "Waves extinguish each other as in chapter 7 of Tel's textbook; the paper has one " +
-				"wave. A process that has joined the wave of another does not want to lead any more. The " +
-				"leader floods the graph with its name, unless announce is false. There is one " +
-				"election: a later wish for another is not heard.",
+			Deviations: "Waves extinguish each other as in chapter 7 of Tel's textbook; the paper has " +
+				"one wave. A process that has joined the wave of another does not want to lead any more. " +
+				"The leader floods the graph with its name, unless announce is false. There is one " +
+				"election: a later request for another is ignored.",
 		},
 		Messages: []algo.Message{Token{}, Leader{}},
 		Params: []algo.Param{{Name: "announce", Type: algo.Bool, Default: algo.Const(true),
-			Doc: "whether the leader says that it leads; otherwise nobody else knows"}},
+			Doc: "whether the leader announces itself; otherwise no other process knows"}},
 		Needs: algo.Needs{Topology: algo.Connected, Params: func(_ algo.Network, p algo.Params) error {
 			if !p.Bool("announce") {
-				return errors.New("announce is false: nobody but the leader knows which process leads")
+				return errors.New("announce is false: only the leader knows which process leads")
 			}
 			return nil
 		}},
@@ -48,8 +48,8 @@ func init() {
 			Text:  "4E-N+1 to 2(N+1)E-N+1: all do",
 			Bound: func(n int) (float64, float64) { return waves(1, n), waves(n, n) },
 		}},
-		Breaks: "Any crash, or a lost message, stops every wave that comes there: none comes back, and " +
-			"nobody leads.",
+		Breaks: "Any crash, or a lost message, stops every wave that comes there: none returns, and no " +
+			"process leads.",
 	}, New)
 }
 

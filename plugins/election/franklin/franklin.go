@@ -1,10 +1,10 @@
 // Package franklin is Franklin's election on a ring with links in both directions (CACM 1982).
 //
-// Who wants an election is active, and sends its ID both ways, to the next active
+// A process that wants an election is active, and sends its ID both ways, to the next active
 // process on each side. A process that has a larger one beside it gives up, and from then on
 // passes messages on. The others begin the next phase. So at least half of the active
-// processes give up in each phase. The one that meets its own ID is the last; it leads,
-// and says so in one lap.
+// processes give up in each phase. The last one meets its own ID; it leads, and says so in
+// one lap.
 package franklin
 
 import (
@@ -17,16 +17,15 @@ import (
 
 func init() {
 	algo.RegisterElector(algo.Spec{
-		Name: "franklin",
-		Summary: "on a ring with both directions; the largest among neighbors go on, phase by " +
-			"phase",
+		Name:    "franklin",
+		Summary: "on a ring with both directions; the largest among neighbors survive, phase by phase",
 		Paper: algo.Paper{
 			Authors: "W. R. Franklin",
 			Title: "On an improved algorithm for decentralized extrema finding in circular " +
 				"configurations of processors",
 			Venue: "CACM 25(5), 336-337", Year: 1982,
-			Deviations: "Messages carry the number of the phase, so that links need not keep order. There " +
-				"is one election: a later wish for another is not heard.",
+			Deviations: "Messages carry the number of the phase, so that links need not keep order. " +
+				"There is one election: a later request for another is ignored.",
 		},
 		Messages: []algo.Message{ID{}, lap.Elected{}},
 		Needs:    algo.Needs{Topology: algo.BidirectionalRing},
@@ -40,8 +39,8 @@ func init() {
 			Text:  "5N: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(5 * n) }),
 		}},
-		Breaks: "Any crash opens the ring, and a lost message is not sent again: nobody leads, or " +
-			"some are not told.",
+		Breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or " +
+			"some never learn of the leader.",
 	}, New)
 }
 

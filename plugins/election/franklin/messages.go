@@ -2,7 +2,8 @@ package franklin
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// ID says to the next active process on one side who is active in a phase.
+// ID goes to the next active process on one side, with the ID of one that is
+// active in a phase.
 type ID struct {
 	ID    algo.ID
 	Phase uint32

@@ -4,11 +4,11 @@
 // The tree grows from fragments, at first of one process each, and each fragment looks for the
 // lightest link that leads out of it. Two fragments of one level that want the same link merge
 // over it, which is then the core of a fragment one level higher, and one of a lower level is
-// absorbed by a higher one. The ends of the core have all processes TEST their links and REPORT,
-// and a process leaves a TEST of a higher level unanswered until it is there itself, for until
-// then it may belong to that very fragment and not know. A CONNECT goes over the lightest link
-// that was reported. If there is none, the fragment is the minimum spanning tree, and the larger
-// end of its core leads.
+// absorbed by a higher one. The ends of the core make all processes TEST their links and REPORT.
+// A process leaves a TEST of a higher level unanswered until it reaches that level itself: until
+// then it may belong to that very fragment without knowing it. A CONNECT goes over the lightest
+// link that was reported. If there is none, the fragment is the minimum spanning tree, and the
+// larger end of its core leads.
 package gallagerhumbletspira
 
 import (
@@ -44,9 +44,9 @@ func init() {
 			Text:  "2E+2N+1 to 2E+5N log2 N+N-1: all do",
 			Bound: messages,
 		}},
-		Breaks: "A REPORT that overtakes the INITIATE of its sender is taken for one from below, and is " +
-			"missed later. Any crash, or a lost message, leaves a fragment waiting as well, and " +
-			"sooner or later all others, which wait for it: no process leads.",
+		Breaks: "A REPORT that overtakes the INITIATE of its sender counts as one from below, and is " +
+			"missing later. Any crash, or a lost message, leaves a fragment waiting as well, and in the " +
+			"end all others that wait for it: no process leads.",
 	}, New)
 }
 
@@ -138,8 +138,9 @@ func (n *node) lightest() (to algo.ID) {
 	return to
 }
 
-// Receive defers what comes before its time, and retries that when anything has changed (10). The
-// recursion ends: a message that is deferred again retries nothing, and one that is not leaves one less.
+// Receive defers a message that comes too early, and retries it when anything has changed (10). The
+// recursion ends: a message that is deferred again retries nothing, and one that is handled leaves one
+// less.
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	n.wake(env)
 	inTime := true

@@ -132,7 +132,7 @@ func TestWithoutFIFO(t *testing.T) {
 		p.Network.Unordered, p.Network.Duplication = true, 0
 	})
 	if count[trace.TimedOut] == 0 {
-		t.Errorf("%v, want some in which nothing moves any more", count)
+		t.Errorf("%v, want some in which the system is quiescent", count)
 	}
 }
 

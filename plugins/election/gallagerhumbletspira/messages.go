@@ -5,7 +5,8 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 // Connect asks to join the fragments at both ends of a link.
 type Connect struct{ Level uint32 }
 
-// Initiate spreads through a fragment who it is, and, if Find, has it look for its lightest way out.
+// Initiate spreads the identity of a fragment through it and, if Find, makes it look for its
+// lightest way out.
 type Initiate struct {
 	Level    uint32
 	Fragment algo.Weight
@@ -21,7 +22,7 @@ type Test struct {
 // Accept is the answer of another fragment.
 type Accept struct{}
 
-// Reject is that of the same.
+// Reject is the answer of the same fragment.
 type Reject struct{}
 
 // Report carries the lightest way out of a part of a fragment towards the core.

@@ -1,12 +1,12 @@
 // Package hirschbergsinclair is the election of Hirschberg and Sinclair on a ring with links in both
 // directions (CACM 1980).
 //
-// Who wants an election is a candidate, and sends its ID both ways, in phase p up to 2^p
-// steps. A larger candidate swallows it; all others pass it on, and the one that it
-// reaches last sends a reply. With both replies a candidate knows that it is the largest
-// so far, and begins the next phase. There are the fewer candidates the farther they
-// look, so no phase costs more than 8N messages. Whose ID comes round leads, and says so
-// in one lap.
+// A process that wants an election is a candidate, and sends its ID both ways, in phase
+// p up to 2^p steps. A larger candidate swallows it; all others pass it on, and the one
+// that it reaches last sends a reply. With both replies a candidate knows that it is the
+// largest so far, and begins the next phase. The farther candidates look, the fewer are
+// left, so no phase costs more than 8N messages. The candidate whose ID comes round
+// leads, and says so in one lap.
 package hirschbergsinclair
 
 import (
@@ -23,7 +23,7 @@ func init() {
 			Title:   "Decentralized extrema-finding in circular configurations of processors",
 			Venue:   "CACM 23(11), 627-628", Year: 1980, DOI: "10.1145/359024.359029",
 			Deviations: "A process that has passed an ID on does not want to lead any more. There is one " +
-				"election: a later wish for another is not heard.",
+				"election: a later request for another is ignored.",
 		},
 		Messages: []algo.Message{Probe{}, Reply{}, lap.Elected{}},
 		Needs:    algo.Needs{Topology: algo.BidirectionalRing},
@@ -39,8 +39,8 @@ func init() {
 				return float64(6*n + 4*power - 8)
 			}),
 		}},
-		Breaks: "Any crash opens the ring, and a lost message is not sent again: nobody leads, or " +
-			"some are not told.",
+		Breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or " +
+			"some never learn of the leader.",
 	}, New)
 }
 

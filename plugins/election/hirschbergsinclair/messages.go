@@ -8,7 +8,7 @@ type Probe struct {
 	Phase, Hop uint32
 }
 
-// Reply goes back: nobody on that way was larger.
+// Reply goes back: no process on that way was larger.
 type Reply struct {
 	ID    algo.ID
 	Phase uint32

@@ -2,12 +2,12 @@
 // the form that lecture notes teach. Comments cite the numbered rules of that
 // form, completed.
 //
-// Everybody begins as the leader of a group of its own. Leaders invite
-// others: one who is no leader names its own, and two leaders merge their
-// groups. The leader of the larger one leads both, so that fewer have to be
-// told. Nobody is bullied and nothing starts from scratch. Several leaders
-// are legal, one for each group: a system that is split goes on in parts, and
-// merges afterwards.
+// Each process begins as the leader of a group of its own. Leaders invite
+// others: a process that is no leader names its own, and two leaders merge
+// their groups. The leader of the larger group leads both, so that fewer need a
+// message. No process is bullied and nothing starts from scratch. Several
+// leaders are legal, one for each group: a system that is split works on in
+// parts, and merges afterwards.
 package invitation
 
 import (
@@ -56,7 +56,7 @@ func New(c algo.Config) algo.Elector {
 func (n *node) leads() bool { return n.group.Leader == n.ID }
 
 // Start is rule 1. A process that comes back looks for others, and tells those that it
-// led: it may have been away for so short a time that nobody has noticed.
+// led: it may have been away for so short a time that none has noticed.
 func (n *node) Start(env algo.Env) {
 	if n.group.Leader != algo.None {
 		return
@@ -200,7 +200,7 @@ func (n *node) settle(env algo.Env) {
 }
 
 // Invariant: a process that leads is a member of its group, and of no other; a member that
-// does not lead has no list, and has invited nobody.
+// does not lead has no list, and has invited none.
 func (n *node) Invariant() error {
 	sorted := slices.Compact(slices.Sorted(slices.Values(n.members)))
 	switch {

@@ -6,7 +6,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 type Invite struct {
 	Group    Group
 	Members  []algo.ID
-	Electing bool // the sender looks for others until nobody is missing
+	Electing bool // the sender looks for others until none is missing
 }
 
 // Accept joins the inviter's Group, with all of Members.
@@ -28,11 +28,11 @@ type Busy struct{}
 // NewLeader tells a member of the group Old that it is now part of Group.
 type NewLeader struct{ Group, Old Group }
 
-// Recovered tells that its sender is back, in this Incarnation, and leads none of the
+// Recovered says that its sender is back, in this Incarnation, and leads none of the
 // groups that it led before.
 type Recovered struct{ Incarnation uint32 }
 
-// A Group is named by its leader and by which of that one's groups it is.
+// A Group is named by its leader, and by a number among that leader's groups.
 type Group struct {
 	Leader      algo.ID
 	Incarnation uint32

@@ -41,7 +41,7 @@ func init() {
 				Default: func(net algo.Network) any { return net.Params.Duration("t_answer") }},
 			{Name: "merge", Type: algo.Enum, Choices: []string{"larger-group", "larger-id"},
 				Default: algo.Const("larger-group"),
-				Doc:     "whose leader leads when two groups merge"},
+				Doc:     "which leader leads when two groups merge"},
 		},
 		Needs: algo.Needs{
 			Synchrony: algo.Synchronous, Detector: algo.EventuallyPerfect,

@@ -1,11 +1,12 @@
 // Package itairodeh is the election of Itai and Rodeh on a ring whose processes have no IDs, but know how
 // many they are (FOCS 1981).
 //
-// Who wants an election is active, draws a number from 1 to N, and sends it round the ring.
-// An active process that gets a larger number gives up and passes messages on from then on;
-// it lets no smaller number pass. A number that comes round, after N steps, is the largest of
-// its round. If nobody on its way had the same, its process leads; all that share it draw
-// again in the next round. So no two lead, and with probability 1 one does in the end.
+// A process that wants an election is active, draws a number from 1 to N, and sends it round
+// the ring. An active process that gets a larger number gives up and passes messages on from
+// then on; it lets no smaller number pass. A number that comes round, after N steps, is the
+// largest of its round. If no process on its way had the same, its process leads; all that
+// share it draw again in the next round. So no two lead, and with probability 1 one does in
+// the end.
 package itairodeh
 
 import (
@@ -24,10 +25,10 @@ func init() {
 			Title:   "Symmetry breaking in distributed networks",
 			Venue:   "FOCS 1981 and Information and Computation 88", Year: 1990,
 			Deviations: "A process that passes messages on would not learn which process leads. Here it " +
-				"names who is as far behind it as the token with the largest number so far has come, which " +
-				"is the leader in the end, though it cannot tell when that is; no message is added for " +
-				"it. A process that has passed a token on does not want to lead any more. There is one " +
-				"election: a later wish for another is not heard.",
+				"names the sender of the token with the largest number so far, by the steps that the " +
+				"token has come. In the end that is the leader, though the process cannot tell when; no " +
+				"message is added for this. A process that has passed a token on does not want to lead " +
+				"any more. There is one election: a later request for another is ignored.",
 		},
 		Messages: []algo.Message{Token{}},
 		Needs:    algo.Needs{Topology: algo.Ring, Anonymous: true},
@@ -42,9 +43,8 @@ func init() {
 				"C(k, m) (1/N)^m ((v-1)/N)^(k-m) E(m), m = 2..k",
 			Bound: algo.Within(0.05, mean),
 		}},
-		Breaks: "Any crash opens the ring, and a lost token is not sent again: nobody leads, or some " +
-			"name another. A process that takes N for smaller than it is takes another's token for its " +
-			"own.",
+		Breaks: "Any crash opens the ring, and a lost token is not sent again: no process leads, or some " +
+			"name another. A process that assumes too small an N takes another's token for its own.",
 	}, New)
 }
 

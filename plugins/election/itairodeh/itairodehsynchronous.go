@@ -20,15 +20,15 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "itai-rodeh-synchronous",
-		Summary: "on a ring without IDs; candidates by chance, round by round, until there is one",
+		Summary: "on a ring without IDs; random candidates, round by round, until there is one",
 		Paper: algo.Paper{
 			Authors: "A. Itai, M. Rodeh",
 			Title:   "Symmetry breaking in distributed networks",
 			Venue:   "FOCS 1981 and Information and Computation 88", Year: 1990,
 			Deviations: "The paper's processes begin at the same instant. Here a WAKE goes before all " +
 				"pebbles, N messages, and a round is long enough for those that were woken last. A " +
-				"pebble says to which round it belongs and how far it has come. There is one " +
-				"election: a later wish for another is not heard.",
+				"pebble says to which round it belongs and how far it has come. There is one election: a " +
+				"later request for another is ignored.",
 		},
 		Messages: []algo.Message{Wake{}, Pebble{}},
 		Params: []algo.Param{{Name: "round", Type: algo.Duration, Min: time.Duration(0),
@@ -43,8 +43,8 @@ func init() {
 				"C(k, m) (1/k)^m (1-1/k)^(k-m), M(0) being M(k)",
 			Bound: algo.Within(0.05, func(n int) float64 { return float64(n) * (1 + rounds(n)) }),
 		}},
-		Breaks: "Any crash opens the ring, and nobody leads. With a latency above d a pebble may come " +
-			"after the end of its round: then processes count differently, and several may lead.",
+		Breaks: "Any crash opens the ring, and no process leads. With a latency above d a pebble may " +
+			"come after the end of its round: then processes count differently, and several may lead.",
 	}, func(c algo.Config) algo.Elector {
 		return &player{Config: c, length: c.Params.Duration("round"), left: len(c.Peers), stays: true}
 	})
@@ -80,7 +80,7 @@ type pebbles struct {
 	last  algo.ID // whose the last was
 }
 
-// Elect wakes all, unless that was done.
+// Elect wakes all, unless they are awake.
 func (p *player) Elect(env algo.Env) { p.wake(env) }
 
 func (p *player) wake(env algo.Env) {

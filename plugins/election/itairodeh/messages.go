@@ -4,7 +4,7 @@ package itairodeh
 type Token struct {
 	Round, Number uint32
 	Hop           uint32 // how many steps it has made when it arrives
-	Unique        bool   // nobody on its way had the same number
+	Unique        bool   // no process on its way had the same number
 }
 
 // Kind is TOKEN.

@@ -1,6 +1,5 @@
-// Package lap is what elections on a ring of processes that do not die share: who stands
-// beside whom, and the last lap, in which all are told which process leads. It is no algorithm by
-// itself.
+// Package lap is what elections on a ring of processes that do not die share: the order of the
+// ring, and the last lap, in which all learn which process leads. It is no algorithm by itself.
 package lap
 
 import "github.com/conclave-bench/conclave/pkg/algo"
@@ -31,9 +30,9 @@ func (p *Place) Beyond(from algo.ID) algo.ID {
 	return p.Neighbors[0]
 }
 
-// Announce names leader and passes that on: the lap begins, or goes on. It ends where
-// it began, since that process has been told; and if another election was held in spite
-// of all, where a larger one has.
+// Announce names leader and passes that on: the lap begins, or continues. It ends where
+// it began, since that process knows the leader; or, if a second election ran anyway,
+// where the lap of a larger ID has already passed.
 func (p *Place) Announce(env algo.Env, leader algo.ID) {
 	if leader > p.told {
 		p.told = leader

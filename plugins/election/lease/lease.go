@@ -2,13 +2,13 @@
 // Kubernetes' client-go, called renew, and that of Patroni, called ttl. Comments cite the
 // functions of their sources, tools/leaderelection/leaderelection.go and ha.py.
 //
-// One process is the store: it keeps a record that names the holder of the lease, and changes
-// it only for a process that knows its latest version. All others compete for the lease, and the one
+// One process is the store: it keeps a record that names the holder of the lease, and changes it
+// only for a process that knows its latest version. All others compete for the lease, and the one
 // that holds it leads and renews it. Under rule renew the store has no clock: a contender takes the
-// lease when it has seen the record unchanged for as long as the lease lasts, and a holder
-// that cannot renew gives up before that. Under rule ttl the store deletes the record when it
-// was not renewed for long enough, and a holder that hears no answer gives up at once. Nobody
-// compares the time of another's clock with its own.
+// lease when it has seen the record unchanged for as long as the lease lasts, and a holder that
+// cannot renew gives up before that. Under rule ttl the store deletes the record when it was not
+// renewed for long enough, and a holder that hears no answer gives up at once. No process compares
+// the time of another's clock with its own.
 package lease
 
 import (
@@ -52,7 +52,7 @@ func (p *Process) settled() algo.ID {
 	return p.Leader
 }
 
-// name takes the holder of r for the leader. Nobody leads by no version.
+// name takes the holder of r for the leader. No process leads by no version.
 func (p *Process) name(env algo.Env, r Record) {
 	if r.Holder == algo.None {
 		r.Version = 0

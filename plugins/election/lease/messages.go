@@ -9,7 +9,7 @@ import (
 // Get asks the store for its record. R numbers a member's requests.
 type Get struct{ R uint64 }
 
-// GetReply answers R. Without a Holder nobody has the lease.
+// GetReply answers R. Without a Holder the lease is free.
 type GetReply struct {
 	R        uint64
 	Holder   algo.ID
@@ -34,7 +34,7 @@ type PutReply struct {
 // Delete gives the lease back, if the record still is of this version. Rule ttl.
 type Delete struct{ Version uint64 }
 
-// Expired tells those that watch the record that nobody has the lease any more. Rule ttl.
+// Expired notifies those that watch the record that the lease is free. Rule ttl.
 type Expired struct{}
 
 // Record is what the store keeps on stable storage.

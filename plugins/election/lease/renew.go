@@ -48,7 +48,7 @@ func atLeast(p algo.Params, name string) time.Duration {
 	return max(p.Duration(name), time.Microsecond)
 }
 
-// Start: everybody campaigns. Where a leader is settled, all have just seen its record.
+// Start: all campaign. Where a leader is settled, all have just seen its record.
 func (n *contender) Start(env algo.Env) {
 	switch {
 	case n.record.Holder == algo.None:

@@ -29,9 +29,9 @@ func sets() []algo.Set {
 			Params: map[string]any{"rule": "ttl", "ttl": 30 * sec, "loop_wait": 10 * sec,
 				"retry_timeout": 10 * sec},
 			Source: "Patroni 4.0: ttl 30, loop_wait 10 and retry_timeout 10 (patroni/config.py).",
-			Differs: "Before a member takes the lead it asks the others how far their logs are. " +
-				"A store that tells of the record's end at once is watch: true; failsafe mode " +
-				"and watchdog are missing.",
+			Differs: "Before a member takes the lead it asks the others how far their logs are. A store " +
+				"that announces the record's end at once is watch: true; failsafe mode and watchdog are " +
+				"missing.",
 			Demands: "Times are whole seconds, loop_wait >= 1s, retry_timeout >= 3s, ttl >= 20s " +
 				"and loop_wait + 2 retry_timeout <= ttl; Patroni adjusts what is not (config.py, " +
 				"_validate_and_adjust_timeouts).",
@@ -40,8 +40,8 @@ func sets() []algo.Set {
 }
 
 const (
-	clientDiffers = "A client whose request fails goes on to the next one within the renewal. " +
-		"One that has lost the lease ends, and is started again by its pod."
+	clientDiffers = "A client whose request fails sends the next one within the same renewal. A client " +
+		"that has lost the lease ends, and its pod starts it again."
 	clientDemands = "lease_duration > renew_deadline > 1.2 retry_period " +
 		"(leaderelection.go, NewLeaderElector)."
 )

@@ -17,14 +17,15 @@ func init() {
 			Title:   "client-go, tools/leaderelection, and Patroni, ha.py, as read in their sources",
 			Venue:   "github.com/kubernetes/client-go at 32ce75a, github.com/patroni/patroni at de6b22c",
 			Year:    2026,
-			Deviations: "The store is a process of the trial, store, so that what is asked of it is " +
-				"counted, delayed and lost as all messages are: a linearizable record that survives " +
-				"its restart. It names whom its record names, and never campaigns. A process that has lost " +
+			Deviations: "The store is a process of the trial, store, so that requests to it are counted, " +
+				"delayed and lost like all messages: a linearizable record that survives its restart. It " +
+				"names the process that its record names, and never campaigns. A process that has lost " +
 				"the lease campaigns again after retry_period, where client-go's Run returns; a process " +
-				"that has released it only when told to. After a request without an answer the attempt has " +
-				"failed; client-go goes on to the next request. A follower names the holder of the record " +
-				"as it last saw it. Patroni's failsafe mode, its watchdog and its choice of the healthiest " +
-				"member are missing: all are as healthy. Suspicions of a failure detector are ignored.",
+				"that has released it does so only on the command of a script. After a request without " +
+				"an answer the attempt has failed; client-go continues with the next request. A follower " +
+				"names the holder of the record as it last saw it. Patroni's failsafe mode, its watchdog " +
+				"and its choice of the healthiest member are missing: all are as healthy. Suspicions of " +
+				"a failure detector are ignored.",
 		},
 		Messages: []algo.Message{Get{}, GetReply{}, Put{}, PutReply{}, Delete{}, Expired{}},
 		Saves:    []algo.Message{Record{}},
@@ -40,10 +41,11 @@ func init() {
 				Doc:     "how long a renewal may take until the holder gives up; default five retry_period",
 				Default: of("renew", times(5, 1, "retry_period"))},
 			{Name: "lease_duration", Type: algo.Duration, Min: time.Duration(0), Tunes: algo.Patience,
-				Doc:     "how long a record stays unchanged until others take it; default 7.5 retry_period",
+				Doc: "how long a record must stay unchanged before others take it; default 7.5 " +
+					"retry_period",
 				Default: of("renew", times(15, 2, "retry_period"))},
 			{Name: "t_request", Type: algo.Duration, Min: time.Duration(0),
-				Doc:     "how long an answer is waited for; default half of renew_deadline",
+				Doc:     "how long to wait for an answer; default half of renew_deadline",
 				Default: of("renew", times(1, 2, "renew_deadline"))},
 			{Name: "jitter", Type: algo.Float, Min: -1.0, Max: 1.0, PerProcess: true,
 				Default: algo.Const(-1.0),
@@ -52,7 +54,7 @@ func init() {
 				Doc:     "between two cycles; default 100d, 100 ms at least",
 				Default: of("ttl", func(net algo.Network) time.Duration { return 5 * unit(net) })},
 			{Name: "retry_timeout", Type: algo.Duration, Min: time.Duration(0),
-				Doc:     "how long an answer is waited for; default loop_wait",
+				Doc:     "how long to wait for an answer; default loop_wait",
 				Default: of("ttl", times(1, 1, "loop_wait"))},
 			{Name: "ttl", Type: algo.Duration, Min: time.Duration(0), Tunes: algo.Patience,
 				Doc:     "how long the record lasts; default three loop_wait",
@@ -90,11 +92,11 @@ func init() {
 				"and the winner renews",
 			Bound: func(n int) (lo, hi float64) { return float64(6*n - 8), float64(6*n - 2) },
 		}},
-		Breaks: "Without the store nobody leads. Two lead at once if a holder may go on for longer than " +
-			"others wait: under renew if lease_duration is below retry_period + renew_deadline, which " +
-			"client-go accepts, under ttl if ttl is below loop_wait + 2 retry_timeout; if clocks run at " +
-			"different rates; and if a holder is paused or slowed down for longer than its lease lasts. " +
-			"Then only a store of its actions that knows versions keeps them apart.",
+		Breaks: "Without the store no process leads. Two lead at once if a holder may lead on for longer " +
+			"than others wait: under renew if lease_duration is below retry_period + renew_deadline, " +
+			"which client-go accepts, under ttl if ttl is below loop_wait + 2 retry_timeout; if clocks " +
+			"run at different rates; and if a holder is paused or slowed down for longer than its lease " +
+			"lasts. Then only a store of its actions that knows versions keeps them apart.",
 	}, New)
 }
 

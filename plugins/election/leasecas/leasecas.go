@@ -1,13 +1,13 @@
 // Package leasecas is the election by leases (C. Gray, D. Cheriton, "Leases", SOSP 1989) on a
 // store with compare-and-swap, as etcd, ZooKeeper and Consul are used for it.
 //
-// One process is the store: it keeps a record of who holds the lease, numbers every change of
-// it, and knows when the lease ends. A member asks for the lease with the last number that it
-// has seen, and gets it if nobody holds it any more and the number is right. A process that has it
-// leads, renews it at a third of its duration, and stops when its own clock says that it may be
-// over: that is counted from before the request was sent, and so never too late. All others ask
-// again after a while, and learn from the refusal who leads. The number goes along with all that
-// a leader does, so that a resource can refuse one whose lease was over without its notice.
+// One process is the store: it keeps a record of the holder of the lease, numbers every change of
+// it, and knows when the lease ends. A member asks for the lease with the last number that it has
+// seen, and gets it if the lease is free and the number is right. The holder leads, renews the
+// lease at a third of its duration, and stops when its own clock says that it may be over: it
+// counts from before the request was sent, and so is never too late. All others ask again after a
+// while, and learn the leader from the refusal. The number goes along with all that a leader does,
+// so that a resource can refuse a leader whose lease ended without its notice.
 package leasecas
 
 import (
@@ -28,11 +28,11 @@ func init() {
 			Venue:   "SOSP, 202-210", Year: 1989,
 			Deviations: "The paper's leases are on cached files; this is the election that later systems " +
 				"make of one. The store is a process of the trial, store, that survives its restart: it " +
-				"names whom its record names, and never campaigns. The end of a lease is judged by one " +
-				"clock alone: by the store's since the record last changed, and by the holder's since it " +
-				"asked. After a restart of the store the lease lasts as long as a new one. What a leader " +
-				"does with its revision, the fencing token, is not modelled: it is the term. Suspicions " +
-				"of a failure detector are ignored.",
+				"names the process that its record names, and never campaigns. The end of a lease is " +
+				"judged by one clock alone: by the store's since the record last changed, and by the " +
+				"holder's since it asked. After a restart of the store the lease lasts as long as a new " +
+				"one. What a leader does with its revision, the fencing token, is not modelled: it is " +
+				"the term. Suspicions of a failure detector are ignored.",
 		},
 		Messages: []algo.Message{CAS{}, CASReply{}},
 		Saves:    []algo.Message{Record{}},
@@ -49,7 +49,8 @@ func init() {
 				Doc:     "how long before its end a holder stops, for clocks that drift; default ttl/10",
 				Default: func(net algo.Network) any { return net.Params.Duration("ttl") / 10 }},
 			{Name: "retry", Type: algo.Duration, Min: time.Microsecond,
-				Doc:     "what a refused member waits, and up to as long again, at random; default renew",
+				Doc: "the wait of a refused member, plus a random time up to as long again; default " +
+					"renew",
 				Default: func(net algo.Network) any { return net.Params.Duration("renew") }},
 		},
 		Perpetual: true,
@@ -75,9 +76,9 @@ func init() {
 			Text:  "2(N-1) when N-1 members ask at once",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},
-		Breaks: "Without the store nobody leads. A holder whose clock is slower by more than margin, or " +
-			"that is paused for longer than its lease lasts, leads beside the next one until it notices: " +
-			"then only the fencing token protects what it acts on.",
+		Breaks: "Without the store no process leads. A holder whose clock is slower by more than margin, " +
+			"or that is paused for longer than its lease lasts, leads beside the next one until it " +
+			"notices: then only the fencing token protects what it acts on.",
 	}, New)
 }
 
@@ -128,7 +129,7 @@ type member struct {
 	renew, retry, lasts time.Duration
 }
 
-// Start: everybody asks, and a leader that is settled renews.
+// Start: all ask, and a leader that is settled renews.
 func (n *member) Start(env algo.Env) {
 	switch {
 	case n.record.Holder == algo.None:

@@ -1,10 +1,11 @@
 // Package lelann is the election on a ring of Le Lann (IFIP 1977).
 //
-// Who wants an election sends a token with its ID round the ring, in one direction. Every
-// process passes every token on, and notes the largest ID that it has seen. As links keep
-// order, the tokens of all others have passed a process before its own comes round. Then
-// it knows all that want to lead, and takes the largest of them for the leader. This is
-// the simplest election on a ring, and the dearest: N messages for each that wants one.
+// A process that wants an election sends a token with its ID round the ring, in one
+// direction. Every process passes every token on, and notes the largest ID that it has
+// seen. As links keep order, the tokens of all others have passed a process before its
+// own comes round. Then it knows all that want to lead, and the largest of them is the
+// leader. This is the simplest election on a ring, and the most expensive: N messages for
+// each that wants one.
 package lelann
 
 import "github.com/conclave-bench/conclave/pkg/algo"
@@ -17,11 +18,11 @@ func init() {
 			Authors: "G. Le Lann",
 			Title:   "Distributed systems: towards a formal approach",
 			Venue:   "IFIP Congress 77, 155-160", Year: 1977,
-			Deviations: "A process that only passes tokens on would not learn which process leads. Here it " +
-				"names the largest that it has seen so far, which is the leader in the end, though it " +
-				"cannot tell when that is; no message is added for it. A process that has passed a token " +
-				"on does not want to lead any more. There is one election: a later wish for another is " +
-				"not heard.",
+			Deviations: "A process that only passes tokens on would not learn which process leads. Here " +
+				"it names the largest ID that it has seen so far. In the end that is the leader, though " +
+				"the process cannot tell when; no message is added for this. A process that has passed a " +
+				"token on does not want to lead any more. There is one election: a later request for " +
+				"another is ignored.",
 		},
 		Messages: []algo.Message{Token{}},
 		Needs:    algo.Needs{Topology: algo.Ring, FIFO: true},
@@ -35,7 +36,7 @@ func init() {
 			Text:  "N^2: all do",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * n) }),
 		}},
-		Breaks: "Any crash opens the ring, and a lost token is not sent again: nobody leads, or some " +
+		Breaks: "Any crash opens the ring, and a lost token is not sent again: no process leads, or some " +
 			"name another. On links that do not keep order a token may come round before a larger one " +
 			"that set out earlier: then several lead.",
 	}, New)

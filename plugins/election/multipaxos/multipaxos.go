@@ -2,12 +2,12 @@
 // part-time parliament", TOCS 1998; "Paxos made simple", 2001): its prepare
 // phase, run once for all that follows. Comments cite the phases of the latter.
 //
-// Who wants to lead picks a ballot higher than all that it knows and asks
-// everybody to promise to heed no lower one. A majority of promises makes it
-// the leader, until it hears of a higher ballot. Whoever promises follows,
-// and remembers the promise across crashes. Several processes may believe
-// that they lead. Two majorities meet in a process that has promised the
-// higher ballot, so only that one can get anything accepted.
+// A process that wants to lead picks a ballot higher than all that it knows and
+// asks all others to promise to heed no lower one. A majority of promises makes
+// it the leader, until it hears of a higher ballot. A process that promises
+// follows, and remembers the promise across crashes. Several processes may
+// believe that they lead. Two majorities meet in a process that has promised
+// the higher ballot, so only that one can get anything accepted.
 package multipaxos
 
 import (
@@ -30,13 +30,13 @@ func init() {
 			DOI: "10.1145/279227.279229",
 			Deviations: "The prepare phase alone: no values are proposed, so promises carry none. The " +
 				"paper leaves open when to prepare: here a process prepares when the failure detector " +
-				"suspects the leader, and after a recovery, so that a process that returns takes over. " +
-				"A process that promises a ballot takes its proposer for the leader. A refusal is sent " +
-				"(NACK), and a proposer that was refused, or has no majority after t_prepare, tries " +
-				"again a random time later. A process that hears of a higher ballot from a refusal " +
-				"promises it as well, since it may have been down when it was asked for that promise. " +
-				"A ballot that is asked for again, by the network's second copy, is promised again. A " +
-				"leader that is settled from the start has ballot (1, its ID).",
+				"suspects the leader, and after a recovery, so that a process that returns takes over. A " +
+				"process that promises a ballot names its proposer leader. A refusal is sent (NACK), and " +
+				"a proposer that was refused, or has no majority after t_prepare, tries again a random " +
+				"time later. A process that hears of a higher ballot from a refusal promises it as well, " +
+				"since it may have been down when it was asked for that promise. A ballot that is asked " +
+				"for again, by the network's second copy, is promised again. A leader that is settled " +
+				"from the start has ballot (1, its ID).",
 		},
 		Messages: []algo.Message{Prepare{}, Promise{}, Nack{}},
 		Saves:    []algo.Message{Stable{}},
@@ -67,10 +67,9 @@ func init() {
 			Text:  "2N-3 when the leader crashed and one prepares: N-1 PREPARE, N-2 PROMISE",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2*n - 3) }),
 		}},
-		Breaks: "Without a majority nobody is elected. A leader that is cut off believes that it " +
-			"leads until it hears of a higher ballot, so that two do at once, within the model: " +
-			"it is the acceptors who tell them apart, and a process that acts on leadership alone is " +
-			"not protected.",
+		Breaks: "Without a majority no process is elected. A leader that is cut off believes that it " +
+			"leads until it hears of a higher ballot, so that two do at once, within the model: the " +
+			"acceptors tell them apart, and a process that acts on leadership alone is not protected.",
 	}, New)
 }
 
@@ -110,7 +109,8 @@ type node struct {
 	promises []algo.ID // of its ballot, its own included
 }
 
-// New reads the promise from stable storage. A settled leader has everybody's.
+// New reads the promise from stable storage. A settled leader has the promises
+// of all.
 func New(c algo.Config) algo.Elector {
 	n := &node{Config: c, leader: c.Leader}
 	if saved, ok := c.Saved.(Stable); ok {
@@ -134,8 +134,8 @@ func (n *node) Start(env algo.Env) {
 	}
 }
 
-// Elect is for a suspicion, or a withdrawn one: prepare, unless that is what
-// this process is about.
+// Elect is for a suspicion, or a withdrawn one: prepare, unless this process is
+// preparing already.
 func (n *node) Elect(env algo.Env) {
 	if n.role == acceptor || n.role == leader {
 		n.prepare(env)
@@ -161,7 +161,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
-// Timeout is the end of a wait for a majority, or of a loser's patience.
+// Timeout is the end of a wait for a majority, or of a loser's pause.
 func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.prepare(env) }
 
 // prepare is phase 1a: a ballot above all that were heard of, and its own
@@ -240,8 +240,9 @@ func (n *node) term() uint64 {
 	return n.promised.Counter*uint64(len(n.Peers)) + uint64(n.promised.ID) - 1
 }
 
-// Invariant: who proposes or leads has promised its own ballot and no higher one,
-// who leads has a majority, and nobody follows but whom it promised last.
+// Invariant: a process that proposes or leads has promised its own ballot and no
+// higher one, a leader has a majority, and a process follows only the owner of
+// the ballot that it promised last.
 func (n *node) Invariant() error {
 	own, most := n.promised.ID == n.ID, len(n.promises) > len(n.Peers)/2
 	switch {

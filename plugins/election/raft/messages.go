@@ -35,7 +35,8 @@ type AppendEntries struct{ Term uint64 }
 // AppendReply answers a heartbeat. Term is the replier's own.
 type AppendReply struct{ Term uint64 }
 
-// TimeoutNow has the follower stand for election that the leader of Term hands over to.
+// TimeoutNow makes the follower to which the leader of Term hands over stand for
+// election.
 type TimeoutNow struct{ Term uint64 }
 
 // forcing is the bit of Term in a PreVote or RequestVote that says that the leases do not

@@ -1,6 +1,7 @@
 package raft
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -8,29 +9,41 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// leastSpread is N·d. A vote cannot be split if nobody else times out within d of the
-// first: with that spread, of a bare majority that all must vote for one, this is so in
-// half of the terms or more, since (1 - 1/N)^(N/2) >= 1/2.
+// leastSpread is N·d, the least that t_election_spread is unless it is given. A vote cannot be split if
+// nobody else times out within d of the first: with that spread, of a bare majority that all must vote for
+// one, this is so in half of the terms or more, since (1 - 1/N)^(N/2) >= 1/2.
 func leastSpread(net algo.Network) time.Duration { return time.Duration(net.Nodes) * net.Latency }
+
+// meanLatency is m, the largest mean latency of a link. A delay of which m is the mean splits votes less
+// often than one that is m always. Of n processes whose times are uniform over a spread S one is the first,
+// at t, and is elected if no other's time comes before its request does: this is so with a probability of
+//
+//	n ∫ Π E[(1 - (t+D)/S)+] dt/S >= n ∫ (1 - (t+m)/S)+^(n-1) dt/S = (1 - m/S)^n,
+//
+// by Jensen's inequality, the delays D being independent. With S >= Nm and the N-1 processes that a crash
+// of the leader leaves it is (1 - 1/N)^(N-1) > 0.36 or more, whatever a few delays come to.
+func meanLatency(net algo.Network) time.Duration { return cmp.Or(net.Mean, net.Latency) }
 
 // live says what keeps a leader from being elected in the end, or from being kept.
 func live(net algo.Network, p algo.Params) error {
 	tau, beat := p.Duration("t_election"), p.Duration("heartbeat")
 	spread, rounds := p.Duration("t_election_spread"), p.Int("heartbeat_rounds")
-	switch bound, least := beat+2*net.Latency, leastSpread(net); {
+	least := time.Duration(net.Nodes) * meanLatency(net)
+	switch bound := beat + 2*net.Latency; {
 	case tau < bound:
 		return fmt.Errorf("t_election %v is below heartbeat + 2d = %v", tau, bound)
 	case spread == 0:
-		return errors.New("t_election_spread 0: all stand at once, and votes are split in every term")
+		return errors.New("t_election_spread 0: all stand at once, and votes are split unless delays vary")
 	case spread < least:
-		return fmt.Errorf("t_election_spread %v is below N·d = %v: votes are split in most terms",
-			spread, least)
+		return fmt.Errorf("t_election_spread %v is below N·m = %v, m the mean latency: only from that "+
+			"value on is it proven that a third of the terms elect a leader", spread, least)
 	case p.Duration("t_election_fixed") > 0:
 		return errors.New("t_election_fixed: processes that stand together do so again and again")
 	case p.Int("priority") == 0 && p.Enum("priority_mode") == byTarget:
-		return errors.New("priority 0: if the others are down nobody stands")
+		return errors.New("priority 0: if the others are down no process stands")
 	case p.Enum("priority_mode") == byTakeover && p.Int("priority") != unranked && !alike(net.Nodes, p):
-		return errors.New("priority_mode takeover: who is behind unseats leaders and is never elected")
+		return errors.New("priority_mode takeover: a process whose log is behind unseats leaders and is " +
+			"never elected")
 	case rounds > 0:
 		return fmt.Errorf("heartbeat_rounds %d: the leader falls silent, and is deposed", rounds)
 	}
@@ -58,12 +71,12 @@ func settles(p algo.Params) time.Duration {
 // Who takes over passes the leases, so that a network in parts must be in whole ones; and
 // it may do so as often as there are processes, the last within n time-outs.
 //
-// A round lasts at most τ and the spread, two of the longest time-outs. With a spread of N·d
-// or more the first of a majority to stand is elected with a probability of (1 - 1/N)^(N-1) >
-// 0.36 or more, so that 47 rounds fail with one of less than 1e-9; and six time-outs pass
-// before the first of them, until a leader has given up and is forgotten; by rule 14 it is two
-// more. Others that enter new terms, and logs that are behind, spoil rounds: at most as many for
-// one that counts as there are processes.
+// A round lasts at most τ and the spread, two of the longest time-outs. With a spread of N·m
+// or more the first to stand is elected with a probability of more than 0.36 (meanLatency), so
+// that 47 rounds fail with one of less than 1e-9; and six time-outs pass before the first of
+// them, until a leader has given up and is forgotten; by rule 14 it is two more. Others that
+// enter new terms, and logs that are behind, spoil rounds: at most as many for one that counts
+// as there are processes.
 func connected(n int, p algo.Params) algo.Liveness {
 	same := alike(n, p)
 	preVote, checks := p.Bool("pre_vote"), p.Bool("check_quorum")

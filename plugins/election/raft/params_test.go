@@ -34,7 +34,7 @@ func TestParams(t *testing.T) {
 		"defaults":            {5, nil, ""},
 		"of many":             {1000, nil, ""},
 		"no spread":           {5, map[string]any{"t_election_spread": 0 * ms}, "t_election_spread 0"},
-		"little spread":       {9, map[string]any{"t_election_spread": 18*ms - 1}, "is below N·d = 18ms"},
+		"little spread":       {9, map[string]any{"t_election_spread": 18*ms - 1}, "is below N·m = 18ms, m the mean latency"},
 		"enough spread":       {9, map[string]any{"t_election_spread": 18 * ms}, ""},
 		"silent leader":       {5, map[string]any{"heartbeat_rounds": int64(3)}, "heartbeat_rounds 3"},
 		"fixed":               {5, map[string]any{"t_election_fixed": 200 * ms}, "t_election_fixed"},

@@ -56,7 +56,7 @@ func (n *node) Suspect(algo.Env, algo.ID) {}
 // Restore does nothing, see Suspect.
 func (n *node) Restore(algo.Env, algo.ID) {}
 
-// Do lets the election timer expire at once, or has a leader hand over to target, for scripts.
+// Do makes the election timer expire at once, or a leader hand over to target, for scripts.
 func (n *node) Do(env algo.Env, op string, target algo.ID) {
 	switch op {
 	case "election_timeout":
@@ -82,8 +82,8 @@ func (n *node) onTimeoutNow(env algo.Env, m TimeoutNow) {
 	}
 }
 
-// Invariant: a leader leads by a majority, a candidate votes for itself, who
-// stands for election follows nobody, and nobody follows in term 0.
+// Invariant: a leader leads by a majority, a candidate votes for itself, a
+// process that stands for election follows none, and none follows in term 0.
 func (n *node) Invariant() error {
 	switch {
 	case (n.role == leader) != (n.leader == n.ID):

@@ -7,18 +7,18 @@
 // HashiCorp's Raft.
 //
 // Time is divided into terms. A follower that hears no leader for a random time
-// enters the next term and asks everybody for their vote. Each process gives
+// enters the next term and asks all others for their vote. Each process gives
 // one vote in a term, to the first that asks and whose log is not behind its
-// own, and remembers it across crashes; so no term has two majorities. Whoever
-// has a majority leads, and says so with heartbeats until a higher term is
-// heard of. With pre-vote a process first asks whether it would be elected, and
-// enters a new term only then: one that was cut off returns without unseating
-// a leader that the others hear well.
+// own, and remembers it across crashes; so no term has two majorities. A
+// process that has a majority leads, and says so with heartbeats until it hears
+// of a higher term. With pre-vote a process first asks whether it would be
+// elected, and enters a new term only then: one that was cut off returns
+// without unseating a leader that the others hear well.
 //
 // A sticky process heeds no request for its vote while it hears a leader. A leader that checks
 // its quorum gives up when it has not heard from a majority for an election time-out: otherwise
-// those that hear it, but cannot do without a process that it does not reach, would keep it for
-// ever.
+// those that hear it, but cannot do without a process that it does not reach, would keep it
+// forever.
 package raft
 
 import (
@@ -95,7 +95,7 @@ func New(c algo.Config) algo.Elector {
 	return n
 }
 
-// Start sets the timers. A leader that is settled and up counts as heard. A process that comes
+// Start sets the timers. A settled leader that is up counts as heard. A process that comes
 // back may have missed the heartbeats of one, and counts as having heard it, too.
 func (n *node) Start(env algo.Env) {
 	n.clock.start = env.Now()
@@ -118,7 +118,7 @@ func (n *node) Start(env algo.Env) {
 }
 
 // Elect makes a follower act as if its election timer had expired. A leader,
-// and who is electing already, goes on.
+// and a process that is electing already, continues.
 func (n *node) Elect(env algo.Env) {
 	if n.role == follower {
 		n.expire(env)

@@ -56,11 +56,11 @@ func sets() []algo.Set {
 				"LeaderLeaseTimeout 500 ms, CommitTimeout 50 ms (config.go); rules as in raft.go " +
 				"and replication.go. Consul multiplies the first three by raft_multiplier, 5 by " +
 				"default (agent/consul/config.go).",
-			Differs: "The leader draws the time to the next heartbeat for each follower by " +
-				"itself, from the reply to the last one on; here it is one for all, and does not " +
-				"wait. It looks for its quorum when the oldest contact that counts is due; here " +
-				"it does so every lease. A voter grants pre-votes in the term in which it has " +
-				"voted. A follower that is not reached is retried less and less often.",
+			Differs: "The leader draws the time to the next heartbeat for each follower by itself, from " +
+				"the reply to the last one on; here one time holds for all, without a wait. It looks for " +
+				"its quorum when the oldest contact that counts is due; here it does so every lease. A " +
+				"voter grants pre-votes in the term in which it has voted. Retries to an unreachable " +
+				"follower become less and less frequent.",
 			Demands: "raft_multiplier is a whole number from 1 to 10 (agent/config/builder.go), " +
 				"and multiplies all times but commit_timeout.",
 			Fit: fitConsul},

@@ -1,9 +1,10 @@
 // Package ring is what elections on a ring of known processes share: how a message
-// gets round a ring of which some are dead. It is rule 2 of ring-list elections, and
-// is no algorithm by itself: ring-list and ring-max say what goes round.
+// gets round a ring when some processes are dead. It is rule 2 of ring-list
+// elections, and is no algorithm by itself: ring-list and ring-max say what goes
+// round.
 //
 // A message goes to the successor, which acknowledges it. One that does not within T
-// is taken for dead, and the message goes to the process after it.
+// counts as dead, and the message goes to the process after it.
 package ring
 
 import (
@@ -85,7 +86,7 @@ func (h *Hops) Acknowledged(env algo.Env, from algo.ID, meant func(algo.Message)
 }
 
 // GiveUp ends the wait of which t is the timer. It returns the message, which is to be
-// forwarded, and who did not acknowledge it.
+// forwarded, and the process that did not acknowledge it.
 func (h *Hops) GiveUp(t algo.Timer) (m algo.Message, silent algo.ID) {
 	place, _ := strconv.Atoi(string(t[len("skip "):]))
 	gone := h.pending[place]
@@ -114,7 +115,7 @@ func (h *Hops) Revive(p algo.ID) {
 	h.dead = slices.DeleteFunc(h.dead, func(q algo.ID) bool { return q == p })
 }
 
-// ForgetDead takes everybody for alive.
+// ForgetDead considers all alive.
 func (h *Hops) ForgetDead() { h.dead = nil }
 
 func timer(place int) algo.Timer { return algo.Timer("skip " + strconv.Itoa(place)) }

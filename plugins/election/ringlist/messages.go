@@ -9,8 +9,8 @@ import (
 // Election goes round the ring and collects the live processes.
 type Election struct{ List []algo.ID }
 
-// Coordinator goes round once more and tells who won, and who the members of the
-// new ring are.
+// Coordinator goes round once more and names the winner and the members of the
+// new ring.
 type Coordinator struct {
 	Leader    algo.ID
 	List      []algo.ID // of the Election
@@ -19,7 +19,8 @@ type Coordinator struct {
 }
 
 // Ack names the message that arrived, so that no message needs a number: an Election
-// by its list, an announcement by who made it when. It is not one of the algorithm's.
+// by its list, an announcement by its sender and number. It is not one of the
+// algorithm's.
 type Ack struct {
 	List      []algo.ID // empty: an announcement
 	Converter algo.ID

@@ -3,12 +3,11 @@
 // Chang-Roberts. Comments cite the numbered rules of ring-list elections; rule 2, how
 // the dead are skipped, is package ring.
 //
-// Everybody knows the whole ring. An ELECTION goes round and collects the IDs
-// of the live; a process that does not acknowledge within T is skipped.
-// A process that finds itself in the list closes the lap. The largest ID in it
-// leads, and a COORDINATOR goes round to say so, and who the members of the new
-// ring are: all that the list holds. The lap is closed by the process that is first to see
-// its own ID, so it ends even if the initiator died.
+// Every process knows the whole ring. An ELECTION goes round and collects the IDs of the
+// live; a process that does not acknowledge within T is skipped. A process that finds
+// itself in the list closes the lap. The largest ID in it leads, and a COORDINATOR goes
+// round to name it and the members of the new ring: all that the list holds. The first
+// process to see its own ID closes the lap, so it ends even if the initiator died.
 package ringlist
 
 import (
@@ -57,7 +56,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Source: algo.Derived,
-			Text:  "2N with one initiator and nobody dead",
+			Text:  "2N with one initiator and none dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 		Breaks: "In a partition the parts become rings of their own: a process that is on the other side " +
@@ -195,7 +194,7 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	n.Forward(env, m, silent)
 }
 
-// Invariant: a process that takes part in an election follows nobody; the leader announced is the
+// Invariant: a process that takes part in an election follows none; the leader announced is the
 // largest member of the new ring; and no list that goes out holds a process twice.
 func (n *node) Invariant() error {
 	if n.electing && n.leader != algo.None {

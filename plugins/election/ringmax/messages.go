@@ -11,7 +11,7 @@ type Election struct {
 	Hops      uint32  // made so far, this one included
 }
 
-// Coordinator goes round once more and tells who won.
+// Coordinator goes round once more and names the winner.
 type Coordinator struct {
 	Era       uint64
 	Initiator algo.ID // of the lap that found Leader; removes the announcement

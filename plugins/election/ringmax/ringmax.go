@@ -3,12 +3,12 @@
 // numbered rules of ring-list elections; rule 2, how the dead are skipped, is package
 // ring.
 //
-// Everybody knows the whole ring. An ELECTION goes round and keeps the largest
-// ID that it has met; a process that does not acknowledge within T is skipped.
-// The initiator closes the lap, and a COORDINATOR goes round to name the leader.
-// The maximum may be taken in any order and more than once, so that laps that
-// cross do no harm. But none but the initiator can tell that the lap is closed:
-// if it dies the message would go round forever, were its hops not counted.
+// Every process knows the whole ring. An ELECTION goes round and keeps the
+// largest ID that it has met; a process that does not acknowledge within T is
+// skipped. The initiator closes the lap, and a COORDINATOR goes round to name
+// the leader. The maximum does not depend on order or repetition, so laps that
+// cross do no harm. But only the initiator can tell that the lap is closed: if
+// it dies, the message would go round forever, so its hops are counted.
 //
 // Elections are numbered by era. A process that starts begins the era after the newest
 // that it knows, and a newer one makes an older one void.
@@ -51,7 +51,7 @@ func New(c algo.Config) algo.Elector {
 const lapTimer algo.Timer = "T'"
 
 // Elect is rule 1. A suspicion during an election changes nothing; but it may
-// have been withdrawn, so that somebody who was dead is not.
+// have been withdrawn, so that a process that counted as dead is alive.
 func (n *node) Elect(env algo.Env) {
 	n.ForgetDead()
 	if n.announced {
@@ -199,8 +199,8 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	n.Forward(env, m, silent)
 }
 
-// Invariant: a process without an announcement follows nobody and waits for
-// one; no lap is both open and done; no message forgets the ID of its holder.
+// Invariant: a process without an announcement follows none and waits for one;
+// no lap is both open and done; no message forgets the ID of its holder.
 func (n *node) Invariant() error {
 	if !n.announced && (n.leader != algo.None || len(n.open) == 0) {
 		return fmt.Errorf("era %d: electing, follows %d, waits for %v", n.era, n.leader, n.open)

@@ -12,7 +12,7 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "ring-max",
-		Summary: "the largest ID so far goes round the ring; when it is home, it leads",
+		Summary: "the largest ID so far goes round the ring; when the lap is over, it leads",
 		Paper: algo.Paper{
 			Authors: "A. Petrov",
 			Title:   "Database Internals, chapter 10: ring algorithm, variation with a single identifier",
@@ -49,7 +49,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "light", Source: algo.Derived,
-			Text:  "2N with one initiator and nobody dead",
+			Text:  "2N with one initiator and none dead",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}},
 		Breaks: "A lap that dies with its holder is lost: those that took part start afresh after " +

@@ -6,7 +6,7 @@ type OK struct{ K uint64 }
 // Start tells the leader of round K that its round has begun.
 type Start struct{ K uint64 }
 
-// Stop tells the leader of round K that it was given up.
+// Stop tells the leader of round K that it was abandoned.
 type Stop struct{ K uint64 }
 
 // Kind is OK.

@@ -2,13 +2,13 @@
 // Delporte-Gallet, Fauconnier and Toueg (DISC 2001). Comments cite the numbered
 // rules of its algorithm for reliable links.
 //
-// There are rounds, and round k is led by process k mod n. The leader of a
-// round sends OK to all in every period; a process that has not heard it for a while
-// tells it to stop, and goes on to the next round. A higher round that is
-// heard of is joined at once. What makes the election stable is patience:
-// nobody trusts a leader before its second OK, so that a late message of one
-// that was given up demotes nobody. And a leader stays in office until it is
-// really silent, even if a process comes back with a better number.
+// There are rounds, and round k is led by process k mod n. The leader of a round
+// sends OK to all in every period; a process that has not heard it for a while tells
+// it to stop, and moves to the next round. A process that hears of a higher round
+// joins it at once. Patience makes the election stable: no process trusts a leader
+// before its second OK, so that a late message of an abandoned leader demotes none.
+// And a leader stays in office until it is really silent, even if a process comes
+// back with a better number.
 package stableleader
 
 import (
@@ -21,7 +21,7 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "stable-leader",
-		Summary: "rounds with one leader each, who says OK periodically and is kept while it does",
+		Summary: "rounds with one leader each, which says OK periodically and is kept while it does",
 		Paper: algo.Paper{
 			Authors: "M. K. Aguilera, C. Delporte-Gallet, H. Fauconnier, S. Toueg",
 			Title:   "Stable leader election",
@@ -40,7 +40,7 @@ func init() {
 				Doc:     "δ, between two OK of a leader; default d + 20 ms, d the largest latency",
 				Default: func(net algo.Network) any { return net.Latency + algo.Slack }},
 			{Name: "timeout", Type: algo.Duration, Min: time.Microsecond, Tunes: algo.Patience,
-				Doc: "silence after which a leader is given up, more than 2δ; default 3δ",
+				Doc: "silence after which a leader is abandoned, more than 2δ; default 3δ",
 				Default: func(net algo.Network) any {
 					return 3 * net.Params.Duration("ok_period")
 				}},
@@ -72,8 +72,8 @@ func init() {
 				"two OK to each before it is trusted",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4*n - 5) }),
 		}},
-		Breaks: "Delays beyond δ have live leaders given up over and over; meanwhile few agree, and " +
-			"several may hold themselves leader, since rounds end at different times at " +
+		Breaks: "With delays beyond δ processes abandon live leaders over and over; meanwhile few agree, " +
+			"and several may consider themselves leader, since rounds end at different times at " +
 			"different processes. It settles when delays keep to δ again.",
 	}, New)
 }
@@ -121,8 +121,8 @@ func (n *node) Start(env algo.Env) {
 	env.SetTimer(silence, n.Params.Duration("timeout"))
 }
 
-// Elect gives up a leader that is trusted, as if it had been silent. A process that has
-// none is in an election already, and a leader does not give up itself.
+// Elect abandons a trusted leader, as if it had been silent. A process that has none is
+// in an election already, and a leader does not abandon itself.
 func (n *node) Elect(env algo.Env) {
 	if n.leader != algo.None && n.leader != n.ID {
 		n.giveUp(env)
@@ -216,8 +216,8 @@ func (n *node) Suspect(algo.Env, algo.ID) {}
 // Restore does nothing, see Suspect.
 func (n *node) Restore(algo.Env, algo.ID) {}
 
-// Invariant: nobody but the leader of the round is trusted, and that one exactly
-// if it said OK often enough.
+// Invariant: only the leader of the round is trusted, exactly if it said OK
+// often enough.
 func (n *node) Invariant() error {
 	if trusted := n.okCount >= n.needed; trusted != (n.leader == n.of(n.r)) ||
 		!trusted && n.leader != algo.None {

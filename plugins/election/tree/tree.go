@@ -1,12 +1,12 @@
 // Package tree is the election on a tree of Tel's textbook (chapter 7), with its
 // wake-up phase. Comments cite the numbered rules of that form.
 //
-// Some processes want an election. They wake their neighbors, who wake
-// theirs, so that everybody has started when it has been woken over each of
-// its edges. Then a wave runs from the leaves inwards: a process that has a
-// TOKEN from all neighbors but one sends that one the best rank that it
-// knows. On one edge two such TOKENs meet. Both its ends then know the best
-// rank of all and decide, and the news runs back to the leaves.
+// Some processes want an election. They wake their neighbors, which wake
+// theirs, so that each has started when it has been woken over each of its
+// edges. Then a wave runs from the leaves inwards: a process that has a TOKEN
+// from all neighbors but one sends that one the best rank that it knows. On one
+// edge two such TOKENs meet. Both its ends then know the best rank of all and
+// decide, and the news runs back to the leaves.
 //
 // The wave needs every leaf to start, which is what the wake-up phase is for. A
 // TOKEN may come before its receiver has started: it is kept, never dropped.
@@ -22,17 +22,17 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "tree",
-		Summary: "everybody is woken; the best rank runs in from the leaves and back out",
+		Summary: "all are woken; the best rank runs in from the leaves and back out",
 		Paper: algo.Paper{
 			Authors: "G. Tel",
 			Title:   "Introduction to Distributed Algorithms, section 7.2.1",
 			Venue:   "Cambridge University Press, 2nd edition", Year: 2000,
 			DOI: "10.1017/CBO9781139168724",
-			Deviations: "Ranks are pairs (est, ID) and travel in the TOKEN, since estimates may be " +
-				"equal and are not known to others. WAKEUP goes to the neighbors alone. A process " +
-				"that has every TOKEN before it starts sends its own to its first neighbor, and one " +
-				"without neighbors decides at once: the text covers neither. There is one election: " +
-				"a later wish for another is not heard.",
+			Deviations: "Ranks are pairs (est, ID) and travel in the TOKEN, since estimates may be equal " +
+				"and are not known to others. WAKEUP goes to the neighbors alone. A process that has " +
+				"every TOKEN before it starts sends its own to its first neighbor, and one without " +
+				"neighbors decides at once: the text covers neither case. There is one election: a later " +
+				"request for another is ignored.",
 		},
 		Messages: []algo.Message{Wakeup{}, Token{}},
 		Params: []algo.Param{
@@ -173,7 +173,7 @@ func (n *node) decide(env algo.Env) {
 }
 
 // Invariant: a process that was woken wakes others; our TOKEN is out when all but one
-// neighbor's are in, and not before; and who has all of them decides.
+// neighbor's are in, and not before; and a process that has all of them decides.
 func (n *node) Invariant() error {
 	switch {
 	case n.wakes > len(n.neighbors) || n.wakes > 0 && !n.sentWake:

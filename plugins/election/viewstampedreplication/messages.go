@@ -6,8 +6,8 @@ type Commit struct{ View uint64 }
 // StartViewChange says that its sender gives up all views before View.
 type StartViewChange struct{ View uint64 }
 
-// DoViewChange tells the new primary where the sender's log ends: Op, in the view Normal,
-// the last in which the sender was normal.
+// DoViewChange tells the new primary where the sender's log ends: at Op, in the view
+// Normal, the last in which the sender was normal.
 type DoViewChange struct {
 	View, Normal uint64
 	Op           int64
@@ -22,7 +22,7 @@ type StartView struct {
 // Recovery asks all for the view, after a crash. Nonce is used once.
 type Recovery struct{ Nonce uint64 }
 
-// RecoveryResponse answers Nonce. Op is told by the primary of View alone.
+// RecoveryResponse answers Nonce. Only the primary of View sends Op.
 type RecoveryResponse struct {
 	View, Nonce uint64
 	Primary     bool

@@ -11,7 +11,7 @@ import (
 func init() {
 	algo.RegisterElector(algo.Spec{
 		Name:    "viewstamped-replication",
-		Summary: "numbered views with a primary each in turn; f+1 reports make the next one",
+		Summary: "numbered views with a primary each in turn; f+1 reports begin the next one",
 		Paper: algo.Paper{
 			Authors: "B. Liskov, J. Cowling",
 			Title:   "Viewstamped replication revisited",
@@ -34,12 +34,12 @@ func init() {
 				Doc:     "between two COMMIT of a primary; default 3d + 20 ms, d the largest latency",
 				Default: timeout.RoundTrip},
 			{Name: "t_view", Type: algo.Duration, Min: time.Microsecond, Tunes: algo.Patience,
-				Doc: "patience in a view, drawn from t_view to twice that; default five heartbeats",
+				Doc: "time-out of a view, drawn from t_view to twice that; default five heartbeats",
 				Default: func(net algo.Network) any {
 					return 5 * net.Params.Duration("heartbeat")
 				}},
 			{Name: "t_view_fixed", Type: algo.Duration, Min: time.Duration(0), PerProcess: true,
-				Doc:     "a process's patience, if it is not to be drawn; 0: drawn",
+				Doc:     "a process's time-out, if it is not to be drawn; 0: drawn",
 				Default: algo.Const(time.Duration(0))},
 			{Name: "heartbeat_rounds", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
 				Doc: "rounds of heartbeats after which a primary falls silent; 0: never"},
@@ -62,15 +62,15 @@ func init() {
 				"START_VIEW_CHANGE, N-2 DO_VIEW_CHANGE, N-1 START_VIEW",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n - 2) }),
 		}},
-		Breaks: "Without f+1 processes of which each hears f others nobody is elected, although one " +
-			"may reach a majority: in a star no leaf reports to anybody. Each view whose primary is " +
-			"down costs a time-out. A primary that is cut off believes that it leads until it hears " +
-			"of a higher view. If more than f processes are down at once, those that are recovering " +
-			"among them, too few are left to tell the view, and the rest recovers never. The report's " +
-			"recovery has a known flaw (E. Michael, D. R. K. Ports, N. Kr. Sharma, A. Szekeres: Recovering " +
-			"shared objects without stable storage, DISC 2017): a replica that votes for view v+1, " +
-			"crashes, and recovers into view v has forgotten its vote. Its log can lose operations " +
-			"by that. Each view has one primary nevertheless, and logs are left out here.",
+		Breaks: "Without f+1 processes of which each hears f others no process is elected, although one " +
+			"may reach a majority: in a star no leaf reports. Each view whose primary is down costs a " +
+			"time-out. A primary that is cut off believes that it leads until it hears of a higher view. " +
+			"If more than f processes are down or recovering at once, too few are left to report the " +
+			"view, and the rest never recover. The report's recovery has a known flaw (E. Michael, D. R. " +
+			"K. Ports, N. Kr. Sharma, A. Szekeres: Recovering shared objects without stable storage, " +
+			"DISC 2017): a replica that votes for view v+1, crashes, and recovers into view v has " +
+			"forgotten its vote. The log can lose operations in this way. Each view has one primary " +
+			"nevertheless, and logs are left out here.",
 	}, New)
 }
 

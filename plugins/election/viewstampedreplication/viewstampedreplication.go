@@ -2,12 +2,12 @@
 // and Cowling revisited it (MIT-CSAIL-TR-2012-021). Comments cite numbered rules: 1 to 6 are
 // the report's section 4.2, 7 its section 4.1, and 8 its section 4.3.
 //
-// Views follow each other, and the number of a view says who its primary is: the processes
-// take turns. A process that misses the primary's heartbeat tells all that it goes to the next view,
-// and a process that hears that goes along. A process that has heard it from f others, half of the
-// rest, reports the end of its log to the new primary, who takes over with f+1 reports, its
-// own among them. If that comes to nothing, the next view has another primary. Nothing is
-// kept on a disk: a process that comes back asks the others for the view before it takes part.
+// Views follow each other, and the number of a view determines its primary: the processes take
+// turns. A process that misses the primary's heartbeat announces that it moves to the next view, and
+// a process that hears this moves as well. A process that has heard it from f others, half of the
+// rest, reports the end of its log to the new primary, which takes over with f+1 reports, its own
+// among them. If that fails, the next view has another primary. Nothing is kept on a disk: a process
+// that comes back asks the others for the view before it takes part.
 package viewstampedreplication
 
 import (
@@ -49,7 +49,7 @@ type node struct {
 }
 
 // New is in view 0, or in the first that the settled leader leads. A process that comes back knows
-// nothing but that it does.
+// only that it does.
 func New(c algo.Config) algo.Elector {
 	n := &node{Config: c, leader: c.Leader, op: c.Params.Int("op"), f: len(c.Peers) / 2,
 		nonce: uint64(c.Incarnation) << 32}
@@ -84,7 +84,7 @@ func (n *node) Start(env algo.Env) {
 }
 
 // Elect makes a backup act as if its timer had expired. A primary, and a process that is changing views
-// or recovering, goes on.
+// or recovering, continues.
 func (n *node) Elect(env algo.Env) {
 	if n.status == normal && n.leader != n.ID {
 		n.change(env, n.view+1)
@@ -249,7 +249,7 @@ func (n *node) Suspect(algo.Env, algo.ID) {}
 // Restore does nothing, see Suspect.
 func (n *node) Restore(algo.Env, algo.ID) {}
 
-// Invariant: a process that is normal in a view of its own leads it, and nobody else does or is named.
+// Invariant: a process that is normal in a view of its own leads it, and no other does or is named.
 func (n *node) Invariant() error {
 	own := n.status == normal && n.primary() == n.ID
 	if own != (n.leader == n.ID) || n.leader != algo.None && (n.leader != n.primary() || n.status != normal) {

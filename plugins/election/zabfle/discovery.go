@@ -100,9 +100,9 @@ func (n *node) onNewLeader(env algo.Env, from algo.ID, m NewLeader) {
 	}
 }
 
-// discovered is the invariant of discovery: nobody leads or follows in an epoch later
-// than it has accepted; who proposes one leads, and has accepted it itself; and who
-// leads in it has a majority's acknowledgements.
+// discovered is the invariant of discovery: no process leads or follows in an epoch
+// later than it has accepted; who proposes one leads, and has accepted it itself; and
+// who leads in it has a majority's acknowledgements.
 func (n *node) discovered() error {
 	switch {
 	case n.epoch > n.accepted:

@@ -211,7 +211,7 @@ func TestBounds(t *testing.T) {
 	}{
 		{true, 4 * ms, 2 * ms, "<nil>"}, {false, 3 * ms, 2 * ms, "<nil>"},
 		{true, 3 * ms, 2 * ms, "t_discovery 3ms is below 4d = 4ms, from CEPOCH to NEWLEADER"},
-		{false, 4 * ms, ms, "t_resend 1ms is below 2d = 2ms: more is told again than answered"},
+		{false, 4 * ms, ms, "t_resend 1ms is below 2d = 2ms: more is sent again than answered"},
 	} {
 		p := algo.Params{"discovery": c.discovery, "t_discovery": c.t, "t_resend": c.resend}
 		if got := fmt.Sprint(alg.Spec.Needs.Params(algo.Network{Latency: ms}, p)); got != c.want {

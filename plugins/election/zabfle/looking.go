@@ -57,7 +57,7 @@ func (n *node) onNotification(env algo.Env, from algo.ID, m Notification) {
 	if n.state == Idle { // drawn in
 		n.lookForLeader(env)
 	}
-	if m.State == Looking { // it follows nobody
+	if m.State == Looking { // it follows none
 		n.quorum = without(n.quorum, from)
 	}
 	switch {

@@ -2,8 +2,8 @@ package zabfle
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// Notification is all that processes tell each other while they look for a leader:
-// whom the sender votes for, in which round, what it is doing, and in which of its lives.
+// Notification is the only message of processes that look for a leader: the vote of the
+// sender, its round, its state and its incarnation.
 type Notification struct {
 	Vote        Vote
 	Clock       uint64
@@ -11,7 +11,7 @@ type Notification struct {
 	Incarnation uint32
 }
 
-// A Vote names a leader, and why: the one with the newest history.
+// A Vote names a leader, and the history that makes it the best.
 type Vote struct {
 	PeerEpoch, Zxid int64
 	ID              algo.ID
@@ -34,7 +34,8 @@ type CEpoch struct{ Epoch uint64 }
 // NewEpoch proposes an epoch, e'.
 type NewEpoch struct{ Epoch uint64 }
 
-// AckEpoch acknowledges it. No other leader's proposal of it will be.
+// AckEpoch acknowledges it. The process will acknowledge no other leader's
+// proposal of it.
 type AckEpoch struct{ Epoch uint64 }
 
 // NewLeader says that a majority has acknowledged the sender's epoch.

@@ -3,15 +3,15 @@
 // an option. Comments cite the numbered rules of the election's implementation,
 // lookForLeader, and the steps of the paper's phase 1.
 //
-// A process that looks for a leader votes for itself and tells everybody. A vote
-// that is larger (newest epoch, then newest transaction, then ID) is adopted
-// and told on, so that all come to vote for the process with the newest
-// history. When a majority does, and no larger vote turns up for a while, the
-// election is over. Rounds are numbered by a logical clock; a process that comes late is
-// told by the others whom they follow, and joins if the leader itself says
-// that it leads. Nothing in that keeps two parts of a cut network from leading
-// in one round: discovery does, where who is elected leads only when a majority
-// has acknowledged a new epoch, and each process acknowledges an epoch once.
+// A process that looks for a leader votes for itself and notifies all others. It adopts
+// and forwards a larger vote (newest epoch, then newest transaction, then ID), so that
+// all come to vote for the process with the newest history. When a majority does, and no
+// larger vote turns up for a while, the election is over. Rounds are numbered by a
+// logical clock; a process that comes late learns from the others which leader they
+// follow, and joins if the leader itself says that it leads. This does not prevent two
+// parts of a cut network from having leaders in one round. Discovery does: an elected
+// process leads only when a majority has acknowledged a new epoch, and each process
+// acknowledges an epoch once.
 package zabfle
 
 import (
@@ -34,34 +34,33 @@ func init() {
 			Deviations: "The election follows ZooKeeper's code, since the paper only assumes one. The " +
 				"next phase, discovery, which gives each epoch one leader, is an option (discovery; " +
 				"false is the election alone). The declared promises hold without discovery: all " +
-				"processes agree in the end, and partitions are not survived, although the two sides " +
-				"of a partition that the detector noticed agree after it. Of discovery there is what " +
+				"processes agree in the end, and partitions are not survived, although the two sides of " +
+				"a partition that the detector noticed agree after it. Discovery is here as far as it " +
 				"decides which process leads: histories are neither sent nor synchronized, and " +
-				"NEWLEADER, which begins phase 2, says that a majority has acknowledged the epoch, " +
-				"which is then the term. A process that has acknowledged it to another leader, which " +
-				"failed, follows without a second acknowledgement, as in ZooKeeper; if a process has " +
-				"acknowledged a later epoch, the leader proposes the one above that. A process that " +
-				"does not hear NEWLEADER in time looks again. Epochs and transactions in votes are " +
-				"parameters and do not grow. The failure detector decides which connections a process " +
-				"has. A follower looks again when it suspects its leader, or hears that its leader " +
-				"looks or follows another. A leader looks again when it has lost its majority to " +
-				"processes that are suspected, look or follow another. A process whose suspicion is " +
-				"withdrawn is sent the leader's name, and gives way to a leader of a later round. A " +
-				"process answers a leader that has to give way with the name of its own leader, and a " +
-				"process that does not lead answers reports with the leader to follow. A leader that " +
-				"hears of a vote for another process in its own round tells that process, which may " +
-				"have won by it as well; in ZooKeeper a leader gives up if no majority connects in " +
-				"time. Notifications name their sender's incarnation, and those of an incarnation that " +
-				"has ended are dropped: ZooKeeper has a connection for each life. A process that joins " +
-				"counts itself in the majority, so that of three processes a leader and one that comes " +
-				"back are enough; it notifies the process that it had voted for and those that voted " +
-				"for it. A process that looks neither leads nor follows, whatever it reported before, " +
-				"and a process that reports another round has no vote in this one. While ZooKeeper " +
-				"waits for a larger vote after a majority, it drops every other notification; here all " +
-				"count, since a report or a later round shows that the majority is gone. A process " +
-				"that is about to decide, and has heard from another leader of its round or of a later " +
-				"one, begins a round behind both. A process that hears of an election before its own " +
-				"start takes part.",
+				"NEWLEADER, which begins phase 2, says that a majority has acknowledged the epoch, which " +
+				"is then the term. A process that has acknowledged it to another leader, which failed, " +
+				"follows without a second acknowledgement, as in ZooKeeper; if a process has " +
+				"acknowledged a later epoch, the leader proposes the one above that. A process that does " +
+				"not hear NEWLEADER in time looks again. Epochs and transactions in votes are parameters " +
+				"and do not grow. The failure detector decides which connections a process has. A " +
+				"follower looks again when it suspects its leader, or hears that its leader looks or " +
+				"follows another. A leader looks again when it has lost its majority to processes that " +
+				"are suspected, look or follow another. A process whose suspicion is withdrawn is sent " +
+				"the leader's name, and gives way to a leader of a later round. A process answers a " +
+				"leader that has to give way with the name of its own leader, and a process that does " +
+				"not lead answers reports with the leader to follow. A leader that hears of a vote for " +
+				"another process in its own round tells that process, which may have won by it as well; " +
+				"in ZooKeeper a leader gives up if no majority connects in time. Notifications name " +
+				"their sender's incarnation, and those of an incarnation that has ended are dropped: " +
+				"ZooKeeper has a connection for each life. A process that joins counts itself in the " +
+				"majority, so that of three processes a leader and one that comes back are enough; it " +
+				"notifies the process that it had voted for and those that voted for it. A process that " +
+				"looks neither leads nor follows, whatever it reported before, and a process that " +
+				"reports another round has no vote in this one. While ZooKeeper waits for a larger vote " +
+				"after a majority, it drops every other notification; here all count, since a report or " +
+				"a later round shows that the majority is gone. A process that is about to decide, and " +
+				"has heard from another leader of its round or of a later one, begins a round behind " +
+				"both. A process that hears of an election before its own start takes part.",
 		},
 		Messages: []algo.Message{
 			Notification{}, CEpoch{}, NewEpoch{}, AckEpoch{}, NewLeader{},
@@ -73,14 +72,14 @@ func init() {
 					"default 3d + 20 ms",
 				Default: timeout.RoundTrip},
 			{Name: "t_resend", Type: algo.Duration, Min: time.Microsecond,
-				Doc: "without a notification, after which votes are told again, doubled each time; " +
+				Doc: "without a notification, after which votes are sent again, doubled each time; " +
 					"default finalize_wait + 3d + 20 ms",
 				Default: timeout.RoundTripAfter("finalize_wait")},
 			{Name: "discovery", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "who is elected leads when a majority has acknowledged a new epoch"},
+				Doc: "the elected process leads when a majority has acknowledged a new epoch"},
 			{Name: "t_discovery", Type: algo.Duration, Min: time.Microsecond,
-				Doc: "after which who is elected, or follows, without such an epoch looks again; " +
-					"default finalize_wait + 6d + 20 ms",
+				Doc: "after which a process that is elected, or follows, without such an epoch looks " +
+					"again; default finalize_wait + 6d + 20 ms",
 				Default: func(net algo.Network) any {
 					return net.Params.Duration("finalize_wait") + 6*net.Latency + algo.Slack
 				}},
@@ -97,7 +96,7 @@ func init() {
 					return fmt.Errorf("t_discovery %v is below 4d = %v, from CEPOCH to NEWLEADER", t, bound)
 				}
 				if t, bound := p.Duration("t_resend"), 2*net.Latency; t < bound {
-					return fmt.Errorf("t_resend %v is below 2d = %v: more is told again than answered",
+					return fmt.Errorf("t_resend %v is below 2d = %v: more is sent again than answered",
 						t, bound)
 				}
 				return nil
@@ -117,10 +116,10 @@ func init() {
 			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
 		}},
-		Breaks: "Without a majority no process is elected. The vote alone does not prevent two " +
-			"leaders: a leader that is cut off and does not notice continues to lead beside the one " +
-			"that the majority elects, and both may be of one round. With discovery the second leads a " +
-			"later epoch, so that the acts of the first can be told apart.",
+		Breaks: "Without a majority no process is elected. The vote alone does not prevent two leaders: " +
+			"a leader that is cut off and does not notice continues to lead beside the one that the " +
+			"majority elects, and both may be of one round. With discovery the second leads a later " +
+			"epoch, so that the acts of the first can be recognised.",
 	}, New)
 }
 
@@ -137,7 +136,7 @@ func live(n int, _ algo.Params) algo.Liveness {
 }
 
 // longestPatience bounds the doubling of t_resend, as a multiple of it or of
-// finalize_wait: votes that are told again too often would restart that wait forever.
+// finalize_wait: votes that are sent again too often would restart that wait forever.
 const longestPatience = 32
 
 type node struct {
@@ -225,9 +224,9 @@ func (n *node) Suspect(env algo.Env, p algo.ID) {
 	n.checkMajority(env)
 }
 
-// Restore forgets what was held against p, and tells p who leads: the network
-// may have been cut, and p have chosen another leader. Who looked in a later round has
-// left for good.
+// Restore clears the suspicion of p, and tells p which process leads: the network may
+// have been cut, and p may have chosen another leader. A process that looked in a
+// later round has left for good.
 func (n *node) Restore(env algo.Env, p algo.ID) {
 	n.suspects = without(n.suspects, p)
 	if n.asked = without(n.asked, p); n.rounds[p.Index()] <= n.clock {
@@ -271,8 +270,8 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	}
 }
 
-// Invariant: a process that looks follows nobody; a process that looks no more follows its vote;
-// nobody's vote is below its own; and what discovery promises.
+// Invariant: a process that looks follows none; a process that looks no more follows its vote;
+// no vote is below the voter's own rank; and what discovery promises.
 func (n *node) Invariant() error {
 	switch {
 	case (n.state == Looking || n.state == Idle) != (n.leader == algo.None):

@@ -1,13 +1,13 @@
 // Package agrawalelabbadi is mutual exclusion by tree quorums (D. Agrawal, A. El Abbadi, ACM
 // TOCS 1991), with the rules of package quorum.
 //
-// The processes stand in a binary tree, 1 at the root and 2p and 2p+1 below p. A quorum is a
-// path from the root to a leaf, and where a process on it is dead, paths through both of its
-// children take its place: any two such sets have a member in common. A process that wants to enter needs
-// the lock of every member of a quorum, and a process that waits lets those go first who asked before
-// it, as in Maekawa's algorithm. When an arbiter crashes, who waits for it asks those that take
-// its place, and the locks that the dead had are given to the next. So an entry costs about
-// log N locks while all live, more the more are dead, and none is possible without a whole path.
+// The processes stand in a binary tree, 1 at the root and 2p and 2p+1 below p. A quorum is a path from
+// the root to a leaf, and where a process on it is dead, paths through both of its children take its
+// place: any two such sets have a member in common. A process that wants to enter needs the lock of every
+// member of a quorum, and a process that waits lets those that asked before it go first, as in Maekawa's
+// algorithm. When an arbiter crashes, a process that waits for it asks its substitutes, and the locks of
+// the crashed process go to the next. So an entry costs about log N locks while all are alive, and more
+// the more are dead. Without a whole path there is no entry.
 package agrawalelabbadi
 
 import (
@@ -21,20 +21,20 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "agrawal-el-abbadi",
-		Summary: "locks of a path from the root of a tree to a leaf, round those that are dead",
+		Summary: "locks of a path from the root of a tree to a leaf, around crashed processes",
 		Paper: algo.Paper{
 			Authors: "D. Agrawal, A. El Abbadi",
 			Title:   "An efficient and fault-tolerant solution for distributed mutual exclusion",
 			Venue:   "ACM TOCS 9(1), 1-20", Year: 1991,
-			Deviations: "Any path will do for the paper; here all take the left-most, so that without " +
-				"crashes the same few processes are everybody's arbiters. The tree may have any size: its " +
+			Deviations: "In the paper any path will do; here all take the left-most, so that without " +
+				"crashes the same few processes are arbiters for all. The tree may have any size: its " +
 				"last level is filled from the left, and what replaces a dead process with one child is " +
-				"the path through that child. Which process gets the locks is decided as in maekawa. What " +
-				"is done about a crash in the middle of a request, or with locks, is as in grid: an " +
-				"arbiter frees the lock of the dead, a requester sends its request to the new members of " +
-				"its quorum, and releases all that it has asked. A process that was suspected is not " +
-				"trusted again, and one that comes back does not know which process has its lock: it " +
-				"gives it to nobody and asks for none.",
+				"the path through that child. Which process gets the locks is decided as in maekawa. A " +
+				"crash in the middle of a request, or of a process that has locks, is handled as in " +
+				"grid: an arbiter frees the lock of the dead, a requester sends its request to the new " +
+				"members of its quorum, and releases all that it has asked. A process that was suspected " +
+				"is not trusted again, and one that comes back does not know which process has its lock: " +
+				"it gives it to none and asks for none.",
 		},
 		Messages: quorum.Messages(),
 		Params:   []algo.Param{quorum.Displaced()},
@@ -42,9 +42,10 @@ func init() {
 		Survives: algo.Faults{Crashes: survives},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims:   quorum.Claims(family{}, 1),
-		Breaks: "A dead path from the root to a leaf leaves no quorum: nobody enters any more, though " +
-			"most may live. If the detector errs, an arbiter frees a lock that its owner still has, and " +
-			"two are inside at once. Doubled messages block: a second REQUEST waits behind the first.",
+		Breaks: "A dead path from the root to a leaf leaves no quorum: no process enters any more, " +
+			"though most may be alive. If the detector errs, an arbiter frees a lock that its owner " +
+			"still has, and two are inside at once. Doubled messages block: a second REQUEST waits " +
+			"behind the first.",
 	}, New)
 }
 
@@ -53,7 +54,7 @@ func New(c algo.Config) algo.Mutex { return quorum.NewWatcher(c, family{}) }
 
 type family struct{}
 
-// Quorum is get_quorum of the root: the same for everybody who suspects the same.
+// Quorum is get_quorum of the root: the same for all that suspect the same.
 func (family) Quorum(_ algo.ID, n int, dead []algo.ID) []algo.ID {
 	q := below(1, n, dead)
 	slices.Sort(q)

@@ -2,11 +2,11 @@
 // improved it (CACM 1983): a permission is kept until the other side asks for it.
 //
 // Each pair of processes shares one permission, and a process that has that of every pair may
-// enter. A process that wants to enter asks those alone whose permission it lacks. So a process
-// that enters again and again, while nobody else wants to, sends nothing. A process that is asked
-// hands the permission over, unless it is inside or its own request came earlier: then
-// it does so when it leaves. Who hands one over while its own, later request is under
-// way asks for it again at once.
+// enter. A process that wants to enter asks only those whose permission it lacks. So a process
+// that enters again and again, while no other wants to, sends nothing. A process that is asked
+// hands the permission over, unless it is inside or its own request came earlier: then it does so
+// when it leaves. A process that hands one over while its own, later request is under way asks
+// for it again at once.
 package carvalhoroucairol
 
 import (
@@ -39,9 +39,9 @@ func init() {
 				Text:  "2(N-1)",
 				Bound: algo.Exactly(func(n int) float64 { return 2 * float64(n-1) })},
 		},
-		Breaks: "The permissions of a process that crashes are lost, and the processes that need one " +
-			"of them wait forever. A pair whose permission the other process has is not blocked until " +
-			"that one gives it away.",
+		Breaks: "The permissions of a process that crashes are lost, and the processes that need one of " +
+			"them wait forever. A pair whose permission is with the live process is not blocked until " +
+			"that process gives it away.",
 	}, New)
 }
 

@@ -2,10 +2,10 @@
 // teach it. Comments cite its rules by number.
 //
 // One process is the coordinator. A process that wants to enter asks it, and tells it
-// when it leaves; the coordinator lets one in at a time, in the order in
-// which the requests arrive. The coordinator asks and tells itself without a
-// message. It is the cheapest algorithm of all, and the yardstick of the
-// distributed ones. All its load and all its risk are in one place.
+// when it leaves; the coordinator lets one in at a time, in the order in which the
+// requests arrive. The coordinator asks and answers itself without a message. It is
+// the cheapest algorithm of all, and the yardstick for the distributed ones. All its
+// load and all its risk are in one place.
 package central
 
 import (
@@ -23,8 +23,8 @@ func init() {
 			Authors: "A. S. Tanenbaum, M. van Steen",
 			Title:   "Distributed Systems: Principles and Paradigms, section 6.3.2",
 			Venue:   "Prentice Hall, 2nd edition", Year: 2007,
-			Deviations: "Requests are numbered, so that a second copy of a message changes nothing. " +
-				"Nobody takes over when the coordinator is gone, and one that comes back lets nobody in: " +
+			Deviations: "Requests are numbered, so that a second copy of a message changes nothing. No " +
+				"process takes over when the coordinator is gone, and one that comes back lets none in: " +
 				"it does not know which process is inside.",
 		},
 		Messages: []algo.Message{Request{}, Grant{}, Release{}},
@@ -44,8 +44,8 @@ func init() {
 				Text:  "3, and 0 for the coordinator: 3(N-1)/N",
 				Bound: algo.Exactly(messages)},
 		},
-		Breaks: "When the coordinator crashes the queue dies with it, and everybody waits forever. " +
-			"One that crashes inside never releases, and everybody waits as well.",
+		Breaks: "When the coordinator crashes the queue dies with it, and all wait forever. A process " +
+			"that crashes inside never releases, and all wait as well.",
 	}, New)
 }
 
@@ -63,7 +63,7 @@ type node struct {
 	latest []uint64 // number of the last request seen of each, as in Peers
 }
 
-// New starts with nobody inside.
+// New starts with none inside.
 func New(c algo.Config) algo.Mutex {
 	n := &node{Config: c, coordinator: algo.ID(c.Params.Int("coordinator")), own: Turn{ID: c.ID}}
 	if n.coordinator == n.ID {
@@ -131,8 +131,8 @@ func (n *node) onRelease(env algo.Env, t Turn) {
 	}
 }
 
-// Invariant: nobody waits for a free critical section, nobody twice, and only
-// the coordinator keeps a queue.
+// Invariant: no process waits for a free critical section, none waits twice,
+// and only the coordinator keeps a queue.
 func (n *node) Invariant() error {
 	if n.ID != n.coordinator && (n.busy.ID != algo.None || len(n.queue) > 0) {
 		return fmt.Errorf("not the coordinator, but keeps a queue: %v, %v", n.busy, n.queue)

@@ -2,7 +2,7 @@ package central
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// A Turn names a request: whose, and its how-manyth.
+// A Turn names a request: its process and its number.
 type Turn struct {
 	ID     algo.ID
 	Number uint64

@@ -1,12 +1,11 @@
-// Package chandymisra is the algorithm of Chandy and Misra for dining philosophers (ACM TOPLAS 1984)
-// of whom any two are neighbors: one eats at a time.
+// Package chandymisra is the algorithm of Chandy and Misra for dining philosophers (ACM TOPLAS
+// 1984), any two of which are neighbors: one eats at a time.
 //
 // Each pair shares one fork, and one token to ask for it; a process that has all of its forks may
 // enter. Forks become dirty when they are used. A process that is asked for a dirty fork cleans it
-// and hands it over; a clean one it keeps until it has been inside. So of any two it is
-// known who goes first, namely whoever did not use their fork last, and no clock or
-// number is needed. At the start the forks are dirty and with the smaller process of
-// each pair.
+// and hands it over; a clean one it keeps until it has been inside. So the order of any two is
+// known: the one that did not use their fork last goes first. No clock or number is needed. At the
+// start the forks are dirty and with the smaller process of each pair.
 package chandymisra
 
 import (
@@ -66,8 +65,8 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// Request asks for the forks that are elsewhere: rule R1. A process that wants nothing has of each pair
-// either the fork or the token.
+// Request asks for the forks that are elsewhere: rule R1. A process that does not want to enter has
+// either the fork or the token of each pair.
 func (n *node) Request(env algo.Env) {
 	n.hungry = true
 	for i := range n.Peers {

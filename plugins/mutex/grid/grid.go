@@ -1,13 +1,13 @@
 // Package grid is mutual exclusion by the write quorums of the grid protocol (S. Y. Cheung,
 // M. H. Ammar, M. Ahamad, IEEE TKDE 1992), with the rules of package quorum.
 //
-// The processes stand in a grid, as wide as high or nearly. A quorum is one full column and
-// one process of every other column, so that any two have a member in common: the column of
-// the one meets what the other has of it. A process that wants to enter needs the lock of every member
-// of its quorum, and a process that waits lets those go first who asked before it, as in Maekawa's
-// algorithm. When one of them crashes, who waits for it takes another full column, or another
-// process of that column, and the locks that the dead had are given to the next. So entries
-// go on as long as one column is whole and no column is dead.
+// The processes stand in a grid, as wide as high or nearly. A quorum is one full column and one
+// process of every other column, so that any two have a member in common: the full column of one
+// contains a member of the other. A process that wants to enter needs the lock of every member of its
+// quorum, and a process that waits lets those that asked before it go first, as in Maekawa's
+// algorithm. When one of them crashes, a process that waits for it takes another full column, or
+// another process of that column, and the locks of the crashed process go to the next. So entries
+// continue as long as one column is whole and no column is dead.
 package grid
 
 import (
@@ -19,21 +19,22 @@ import (
 
 func init() {
 	algo.RegisterMutex(algo.Spec{
-		Name:    "grid",
-		Summary: "locks of a column of a grid and of one process of each other, the living ones",
+		Name: "grid",
+		Summary: "locks of a column of a grid and of one process of each other column, among live " +
+			"processes",
 		Paper: algo.Paper{
 			Authors: "S. Y. Cheung, M. H. Ammar, M. Ahamad",
 			Title:   "The grid protocol: a high performance scheme for maintaining replicated data",
 			Venue:   "IEEE TKDE 4(6), 582-592", Year: 1992,
 			Deviations: "The paper has quorums for replicated data; here its write quorums alone are " +
 				"used, and which process gets the locks is decided as in maekawa. A process takes the " +
-				"first column without a dead member, from its own on, and of every other column the first " +
-				"live process from its own row on; the last row may be short. What is done about a " +
-				"crash in the middle of a request, or with locks, is not in the paper: an arbiter " +
+				"first column without a dead member, from its own on, and of every other column the " +
+				"first live process from its own row on; the last row may be short. The paper does not " +
+				"cover a crash in the middle of a request, or of a process that has locks: an arbiter " +
 				"frees the lock of the dead, a requester sends its request to the new members of its " +
-				"quorum, and releases all that it has asked; a REQUEST that its RELEASE has overtaken " +
-				"is dropped. A process that was suspected is not trusted again, and one that comes back " +
-				"gives its lock to nobody and asks for none.",
+				"quorum, and releases all that it has asked; a REQUEST that its RELEASE has overtaken is " +
+				"dropped. A process that was suspected is not trusted again, and one that comes back " +
+				"gives its lock to none and asks for none.",
 		},
 		Messages: quorum.Messages(),
 		Params:   []algo.Param{quorum.Displaced()},
@@ -41,9 +42,9 @@ func init() {
 		Survives: algo.Faults{Crashes: survives},
 		Promises: algo.Promises{StarvationFree: true},
 		Claims:   quorum.Claims(family{}, 0),
-		Breaks: "A dead column, or a dead process in each, leaves no quorum: nobody enters any more. " +
-			"If the detector errs, an arbiter frees a lock that its owner still has, and two are " +
-			"inside at once. Doubled messages block: a second REQUEST waits behind the first.",
+		Breaks: "A dead column, or a dead process in each, leaves no quorum: no process enters any more. " +
+			"If the detector errs, an arbiter frees a lock that its owner still has, and two are inside " +
+			"at once. Doubled messages block: a second REQUEST waits behind the first.",
 	}, New)
 }
 

@@ -291,7 +291,7 @@ func TestDisplacedWaiter(t *testing.T) {
 	}.Plan(t, id)
 	p.InModel = false
 	if o, err := algotest.Simulate(p); err != nil || o.Completed > 0 || o.Status != trace.TimedOut ||
-		!strings.Contains(o.Reason, "nothing moves any more") {
+		!strings.Contains(o.Reason, "the system is quiescent") {
 		t.Errorf("%s: %s, %d entries, %v", o.Status, o.Reason, o.Completed, err)
 	}
 }

@@ -2,11 +2,11 @@
 // 1999).
 //
 // Each request names a session, and any number of processes may be inside together if they are all
-// in one session. In form ra1, Ricart and Agrawala's algorithm, a process puts its reply off only
-// where both requests are of different sessions. So sessions that take turns in the order of stamps
-// keep everybody else out one by one. In form ra2 a process that enters by all replies is a captain,
-// and starts all that have asked for its session, stamps or not. Its replies name these followers to
-// other sessions, which wait until each has told that it left.
+// in one session. In form ra1, Ricart and Agrawala's algorithm, a process defers its reply only if
+// the two requests are of different sessions. So sessions that alternate in the order of stamps let
+// processes in one by one. In form ra2 a process that enters by all replies is a captain, and starts
+// all that have asked for its session, stamps or not. Its replies name these followers to other
+// sessions, which wait until each has reported that it left.
 package jounggroup
 
 import (
@@ -25,19 +25,19 @@ func init() {
 			Title:   "The congenial talking philosophers problem in computer networks",
 			Venue:   "Distributed Computing 15(3), 155-175", Year: 2002, DOI: "10.1007/s004460100069",
 			Deviations: "ra1 follows the abstract: a straightforward adaptation from Ricart and " +
-				"Agrawala's algorithm. Of ra2 the idea is the paper's, that one inside takes others of its " +
-				"session with it, and the bookkeeping is Conclave's. The session of a request may differ " +
-				"from that of the one before. A process that comes back numbers its requests beyond those " +
-				"of its former life.",
+				"Agrawala's algorithm. For ra2 the idea is the paper's: a process inside takes others of " +
+				"its session with it. The bookkeeping is Conclave's. The session of a request may differ " +
+				"from that of the one before. A process that comes back numbers its requests beyond " +
+				"those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}, Start{}, Left{}},
 		Admits:   algo.Admits{Sessions: "session"},
 		Params: []algo.Param{
 			{Name: "form", Type: algo.Enum, Choices: []string{"ra1", "ra2"}, Default: algo.Const("ra1"),
-				Doc: "ra2: who enters first starts others of its session"},
+				Doc: "ra2: the first to enter starts others of its session"},
 			{Name: "session", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Min: int64(0), Max: int64(algo.MostSessions),
-				Doc: "what it always asks for; 0: what the scenario says"},
+				Doc: "the session that it always requests; 0: as the scenario says"},
 		},
 		Survives: algo.Faults{Duplication: true},
 		Promises: algo.Promises{StarvationFree: true},
@@ -47,8 +47,8 @@ func init() {
 			{Metric: "messages/entry", Load: "burst", Source: algo.Derived,
 				Text: "ra1: 2(N-1); ra2: at most 3(N-1)", Bound: algo.Exactly(alone)},
 		},
-		Breaks: "The crash of any process blocks everybody else, of its own session too, for each lacks " +
-			"a reply; so does a lost message.",
+		Breaks: "The crash of any process blocks all others, of its own session too, for each lacks a " +
+			"reply; so does a lost message.",
 	}, New)
 }
 
@@ -213,8 +213,8 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	}
 }
 
-// Release is rule 4, and of a follower in ra2 rule 9: a process that may have been told to wait for it
-// hears that it is out. To a captain all of those have said that they are over.
+// Release is rule 4, and of a follower in ra2 rule 9: a process that may wait for it learns that it is
+// out. To a captain all of those have said that they are over.
 func (n *node) Release(env algo.Env) {
 	n.role, n.over = idle, n.own.Number
 	told := slices.Clone(n.owed)
@@ -229,7 +229,7 @@ func (n *node) Release(env algo.Env) {
 	}
 }
 
-// Invariant: only a requester lacks replies or puts them off, and only for other sessions.
+// Invariant: only a requester lacks replies or defers them, and only for other sessions.
 func (n *node) Invariant() error {
 	if n.role == idle && len(n.deferred) > 0 {
 		return errors.New("idle, but replies are due")

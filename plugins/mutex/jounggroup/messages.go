@@ -20,15 +20,15 @@ type Request struct {
 }
 
 // Reply gives permission to the request that it names. In form ra2 Done is the sender's last
-// request that is over, and Followers are requests of other sessions than the receiver's that
-// it has started and does not know to be over.
+// request that is over, and Followers are the requests, of sessions other than the
+// receiver's, that it has started and does not know to be over.
 type Reply struct {
 	Stamp     Stamp
 	Done      uint64
 	Followers []Stamp
 }
 
-// Start lets the request that it names in, whoever else has not replied.
+// Start lets the request that it names in, whether or not others have replied.
 type Start struct{ Stamp Stamp }
 
 // Left says that all requests of its sender up to that number are over.

@@ -3,9 +3,9 @@
 // rules that the paper numbers.
 //
 // Every process keeps the same queue of requests, ordered by the logical time
-// at which they were made. It enters when its own request is the first. It
-// may trust its copy of the queue once it has heard from everybody at a later
-// time. Links keep order, so nothing earlier can still be on its way. Without
+// at which they were made. It enters when its own request is the first. It may
+// trust its copy of the queue once it has heard from all others at a later
+// time. Links keep order, so no earlier message can still be under way. Without
 // that order the algorithm is wrong.
 package lamport
 
@@ -18,7 +18,7 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "lamport",
-		Summary: "everybody keeps the same queue, ordered by logical time; the first enters",
+		Summary: "all keep the same queue, ordered by logical time; the first enters",
 		Paper: algo.Paper{
 			Authors: "L. Lamport",
 			Title:   "Time, clocks, and the ordering of events in a distributed system",
@@ -60,8 +60,8 @@ func New(c algo.Config) algo.Mutex {
 	return &node{Config: c, queue: make([]uint64, len(c.Peers)), last: make([]uint64, len(c.Peers))}
 }
 
-// Request is rule 1: put the request into the own queue and everybody else's. Who
-// came back from a crash does not know which process is in the queue already.
+// Request is rule 1: put the request into its own queue and all others'. A
+// process that came back from a crash does not know what is in the queue already.
 func (n *node) Request(env algo.Env) {
 	if n.Incarnation > 0 {
 		return

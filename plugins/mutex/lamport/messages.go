@@ -6,7 +6,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 // request's place in every queue.
 type Request struct{ TS uint64 }
 
-// Reply says that its sender has seen the request, and how late it is there.
+// Reply says that its sender has seen the request, and carries its clock.
 type Reply struct{ TS uint64 }
 
 // Release takes its sender's request out of the queue.

@@ -25,10 +25,10 @@ func init() {
 			Authors: "S. Lodha, A. Kshemkalyani",
 			Title:   "A fair distributed mutual exclusion algorithm",
 			Venue:   "IEEE TPDS 11(6), 537-549", Year: 2000,
-			Deviations: "Every message says up to which stamp requests are known to have been served, and " +
-				"an answer names the request that it answers: without both, a request that " +
-				"arrives after the FLUSH that covers it is waited for in vain. A process that " +
-				"comes back after a crash numbers its requests beyond those of its former life.",
+			Deviations: "Every message says up to which stamp requests are known to have been served, " +
+				"and an answer names the request that it answers: without both, a process would wait in " +
+				"vain for a request that arrives after the FLUSH that covers it. A process that comes " +
+				"back after a crash numbers its requests beyond those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}, Flush{}},
 		Needs:    algo.Needs{FIFO: true},
@@ -41,9 +41,9 @@ func init() {
 				Text:  "N^2-1 for N entries",
 				Bound: algo.Exactly(func(n int) float64 { return float64(n*n-1) / float64(n) })},
 		},
-		Breaks: "Any crash blocks it, also of a process that does not want to enter: everybody's " +
-			"answer is needed. So does a lost message. On links that do not keep order a " +
-			"REQUEST may come after the FLUSH that passes it over.",
+		Breaks: "Any crash blocks it, also of a process that does not want to enter: the answers of all " +
+			"are needed. So does a lost message. On links that do not keep order a REQUEST may come " +
+			"after the FLUSH that passes it over.",
 	}, New)
 }
 

@@ -19,8 +19,8 @@ func (s Stamp) compare(t Stamp) int {
 	return cmp.Compare(s.ID, t.ID)
 }
 
-// Request asks its receiver for permission to enter. If that one wants to enter too, it is an
-// answer to its request besides.
+// Request asks its receiver for permission to enter. If the receiver wants to enter too, this
+// also answers its request.
 type Request struct {
 	Stamp Stamp
 	Done  Stamp // the largest that is known to have been served

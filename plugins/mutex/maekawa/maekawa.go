@@ -1,17 +1,17 @@
 // Package maekawa is Maekawa's square-root algorithm (ACM TOCS 1985) with the
 // correction of Sanders (ACM TOCS 1987). The rules are those of package quorum.
 //
-// Each process has a quorum, a set of processes that includes itself, and any
-// two quorums have a member in common. To enter, a process needs the lock of
-// every member of its quorum, and each has but one lock to give: that is all of
-// the safety. Each member is also the arbiter of its lock and prefers the oldest
-// request. When an older one comes than the one that has the lock, the arbiter
-// inquires, and a process that has failed elsewhere relinquishes: so nobody waits in a
-// circle. With quorums of size K, about the square root of N, that is 3(K-1)
-// messages for an entry without contention.
+// Each process has a quorum, a set of processes that includes itself, and any two
+// quorums have a member in common. To enter, a process needs the lock of every member
+// of its quorum, and each has only one lock to give: safety follows from that alone.
+// Each member is also the arbiter of its lock and prefers the oldest request. When an
+// older one comes than the one that has the lock, the arbiter inquires, and a process
+// that has failed elsewhere relinquishes: so there is no circular wait. With quorums
+// of size K, about the square root of N, that is 3(K-1) messages for an entry without
+// contention.
 //
-// Nobody starves, since a LOCKED carries the arbiter's clock: the next request of
-// a process that is let in comes after all that wait at any of its arbiters, and any two
+// No process starves, since a LOCKED carries the arbiter's clock: the next request of a
+// process that is let in comes after all that wait at any of its arbiters, and any two
 // processes have one in common.
 package maekawa
 
@@ -34,10 +34,10 @@ func init() {
 				"carry the request's stamp, so links need no order. Where no projective plane of N " +
 				"points is known here, quorums are rows and columns of a grid, whose last row may be " +
 				"shorter. A request's number exceeds that of every REQUEST sent, received or observed; " +
-				"observed is what an arbiter has received, by its clock, which LOCKED carries, or else " +
-				"a process that has asked often would be passed by one who has not, forever. A process " +
-				"that comes back does not know which process has its lock: it gives it to nobody, and " +
-				"asks for none.",
+				"observed is what an arbiter has received, by its clock, which LOCKED carries, or else a " +
+				"process that has asked often would be passed forever by one that has not. A process " +
+				"that comes back does not know which process has its lock: it gives it to none, and asks " +
+				"for none.",
 		},
 		Messages: quorum.Messages(),
 		Params: []algo.Param{

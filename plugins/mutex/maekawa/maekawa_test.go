@@ -101,7 +101,7 @@ func TestDisplacedWaiter(t *testing.T) {
 				if err != nil || correct && o.Status != trace.OK {
 					t.Fatalf("n = %d, seed %d: %s: %s, %v", n, seed, o.Status, o.Reason, err)
 				}
-				if o.Status == trace.TimedOut && strings.Contains(o.Reason, "nothing moves any more") {
+				if o.Status == trace.TimedOut && strings.Contains(o.Reason, "the system is quiescent") {
 					stuck++
 				}
 			}

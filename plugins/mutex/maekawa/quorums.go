@@ -46,7 +46,8 @@ func sound(net algo.Network, p algo.Params) error {
 // A family is the parameter quorums.
 type family string
 
-// Quorum is Q of process id among n, who is in it. Nobody reacts to crashes.
+// Quorum is Q of process id among n, itself included. It does not change with
+// crashes.
 func (f family) Quorum(id algo.ID, n int, _ []algo.ID) (q []algo.ID) {
 	if d := differences(n); d != nil && f != "grid" {
 		for _, x := range d {

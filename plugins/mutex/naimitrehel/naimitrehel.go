@@ -2,9 +2,9 @@
 // and Arnold (JPDC 1996). Comments cite its Figure 1 and its lemmas.
 //
 // Two structures share the processes. Following father leads to the root, the
-// last process to have asked. Following next from the token's holder gives
-// the queue of those who wait. A request climbs the father path, and every
-// process it passes makes the requester its father. So paths stay short.
+// last process to have asked. Following next from the token's holder gives the
+// queue of those that wait. A request climbs the father path, and every process
+// it passes makes the requester its father. So paths stay short.
 package naimitrehel
 
 import (
@@ -32,9 +32,9 @@ func init() {
 			Text:  "H(n-1) on average (Theorem 5)",
 			Bound: algo.Within(0.10, func(n int) float64 { return algo.Harmonic(n - 1) }),
 		}},
-		Breaks: "When the holder crashes, or the token is lost on its way, nobody enters any more. " +
-			"A process that crashes on the way to the root, or in the queue, takes along the " +
-			"requests behind it.",
+		Breaks: "When the holder crashes, or the token is lost on its way, no process enters any more. " +
+			"With a process that crashes on the way to the root, or in the queue, the requests behind it " +
+			"are lost.",
 	}, New)
 }
 

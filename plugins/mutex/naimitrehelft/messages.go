@@ -19,16 +19,16 @@ type Request struct {
 // Token lets its receiver in. There is at most one in an epoch.
 type Token struct{ In }
 
-// Consult asks whether the sender is anybody's successor.
+// Consult asks whether the sender is the receiver's successor.
 type Consult struct{ In }
 
-// ConsultOK says that the receiver is the sender's.
+// ConsultOK says that the receiver is the sender's successor.
 type ConsultOK struct{ In }
 
 // Query asks for the token's holder.
 type Query struct{ In }
 
-// TokenHere says that the sender is.
+// TokenHere says that the sender has it.
 type TokenHere struct{ In }
 
 // Election makes the sender a candidate for regenerating the token.

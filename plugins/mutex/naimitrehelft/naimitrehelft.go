@@ -2,16 +2,15 @@
 // algorithm of Naimi and Trehel (WDAG 1987). Comments cite the numbered rules of
 // that form; those marked + complete what lecture notes leave open.
 //
-// Without failures it is naimi-trehel: requests climb a tree of last pointers,
-// and the token goes down a queue of next pointers. A process that waits longer than
-// Twait consults everybody whether it stands in the queue. If nobody says so
-// within Telec, it queries everybody for the token. If nobody has it, it becomes
-// a candidate, and the candidate with the least ID makes a new token, and a new
-// tree with itself at the root. If somebody has it, and again the next time, the
-// request has died on its way, and a process that holds the token by then builds the new
-// tree.
+// Without failures it is naimi-trehel: requests climb a tree of last pointers, and the
+// token goes down a queue of next pointers. A process that waits longer than Twait asks
+// all others whether it stands in the queue. If none says so within Telec, it asks all
+// for the token. If none has it, it becomes a candidate, and the candidate with the
+// least ID makes a new token, and a new tree with itself at the root. If one has it, and
+// again the next time, the request has died on its way, and a process that holds the
+// token by then builds the new tree.
 //
-// Each tree is an epoch of its own: what is left of an older one counts no more.
+// Each tree is an epoch of its own: messages of an older one no longer count.
 package naimitrehelft
 
 import (
@@ -64,7 +63,7 @@ const (
 	elecTimer algo.Timer = "Telec"
 )
 
-// New is the first epoch: the holder has the token and is everyone's last.
+// New is the first epoch: the holder has the token and is the last of all.
 func New(c algo.Config) algo.Mutex {
 	n := &node{
 		Config: c, last: c.Holder, token: c.Holder == c.ID,
@@ -186,8 +185,8 @@ func (n *node) onToken(env algo.Env) {
 	}
 }
 
-// Invariant: the root is idle exactly with the token; a process that waits, and nobody else
-// but one that comes back, is in a state of waiting; nobody is next to itself.
+// Invariant: the root is idle exactly with the token; only a process that waits, or comes
+// back, is in a state of waiting; none is next to itself.
 func (n *node) Invariant() error {
 	root := n.last == n.ID
 	switch {

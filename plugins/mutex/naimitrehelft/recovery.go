@@ -165,7 +165,7 @@ func (n *node) onElection(env algo.Env, from algo.ID) {
 }
 
 // Start is rule 14: a process that comes back asks for the token, and so learns of a
-// newer epoch, or of the holder, who will begin one, or becomes a candidate.
+// newer epoch, or of the holder, which will begin one, or becomes a candidate.
 func (n *node) Start(env algo.Env) {
 	if n.recovering {
 		n.askAll(env, querying, Query{n.in()})

@@ -5,7 +5,7 @@ import "github.com/conclave-bench/conclave/pkg/algo"
 // Request asks for the privilege, neighbor by neighbor towards the sink.
 type Request struct {
 	X algo.ID // the neighbor that sends it
-	Y algo.ID // who wants the privilege
+	Y algo.ID // the process that wants the privilege
 }
 
 // Privilege lets its receiver in. There is exactly one.

@@ -1,12 +1,11 @@
 // Package neilsenmizuno is the token algorithm of Neilsen and Mizuno on a directed acyclic graph (ICDCS
 // 1991).
 //
-// The processes form a tree that never changes; its edges are directed, and following
-// LAST leads to the sink, the last process to have asked. Following NEXT from the one
-// that has the privilege gives the queue of those that wait. A request goes from
-// neighbor to neighbor to the sink, and turns the edges on its way round. The privilege
-// is sent straight to the process that is next. So on a star an entry costs three messages at
-// most.
+// The processes form a tree that never changes; its edges are directed, and following LAST
+// leads to the sink, the last process to have asked. Following NEXT from the one that has the
+// privilege gives the queue of those that wait. A request goes from neighbor to neighbor to
+// the sink, and reverses the edges on its way. The privilege is sent straight to the process
+// that is next. So on a star an entry costs three messages at most.
 package neilsenmizuno
 
 import (
@@ -18,14 +17,14 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "neilsen-mizuno",
-		Summary: "a token; requests go along a fixed tree and turn its edges round",
+		Summary: "a token; requests go along a fixed tree and reverse its edges",
 		Paper: algo.Paper{
 			Authors: "M. L. Neilsen, M. Mizuno",
 			Title:   "A DAG-based algorithm for distributed mutual exclusion",
 			Venue:   "ICDCS, 354-360", Year: 1991,
 			Deviations: "The paper sends INITIALIZE messages to turn the edges towards the first holder; " +
-				"here everybody knows the tree and the holder. A process that comes back after a " +
-				"crash has no privilege.",
+				"here all know the tree and the holder. A process that comes back after a crash has no " +
+				"privilege.",
 		},
 		Token:    "PRIVILEGE",
 		Messages: []algo.Message{Request{}, Privilege{}},
@@ -145,10 +144,10 @@ func (n *node) onRequest(env algo.Env, m Request) {
 
 func (n *node) onPrivilege(env algo.Env) { env.Granted() }
 
-// Invariant: an idle holder is a sink, and nobody waits behind it.
+// Invariant: an idle holder is a sink, and none waits behind it.
 func (n *node) Invariant() error {
 	if n.holding && (n.last != algo.None || n.next != algo.None) {
-		return errors.New("idle with the privilege, but somebody has asked")
+		return errors.New("idle with the privilege, but a process has asked")
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func (n *Node) enqueue(s Stamp) {
 }
 
 // Invariant: a process that is inside has every lock of its quorum, no arbiter that gave
-// its lock lets us wait, those who wait for ours do so in order, and if the first
-// of them is before the lock, its owner has been asked.
+// its lock lets us wait, those that wait for ours do so in order, and if the first of
+// them is before the lock, its owner has been asked.
 func (n *Node) Invariant() error {
 	for _, p := range n.locked {
 		if slices.Contains(n.failed, p) {
@@ -98,7 +98,7 @@ func (n *Node) Invariant() error {
 	case !ordered:
 		return fmt.Errorf("waiting out of order: %v", n.waiting)
 	case len(n.waiting) > 0 && n.lock == (Stamp{}):
-		return errors.New("the lock is free, but somebody waits")
+		return errors.New("the lock is free, but a process waits")
 	case len(n.waiting) > 0 && n.waiting[0].precedes(n.lock) && !n.asked:
 		return fmt.Errorf("%v waits for %v, which has not been asked", n.waiting[0], n.lock)
 	}

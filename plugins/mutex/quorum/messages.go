@@ -3,8 +3,7 @@ package quorum
 import "github.com/conclave-bench/conclave/pkg/algo"
 
 // A Stamp names a request and orders requests: by clock, then by process. All
-// messages carry that of the request which they are about, so that one that is
-// late has no effect.
+// messages carry the stamp of their request, so that a late one has no effect.
 type Stamp struct {
 	Clock uint64
 	ID    algo.ID
@@ -18,13 +17,14 @@ func (s Stamp) precedes(r Stamp) bool {
 // Request asks an arbiter for its lock.
 type Request struct{ S Stamp }
 
-// Locked gives it, and tells the requester of those that it does not hear itself.
+// Locked gives it, and carries a clock that covers the requests that the
+// requester does not hear itself.
 type Locked struct {
 	S     Stamp
 	Clock uint64 // the arbiter's: no less than that of any REQUEST that it has received
 }
 
-// Failed says that the lock is another's and that this request must wait.
+// Failed says that another has the lock and that this request must wait.
 type Failed struct{ S Stamp }
 
 // Inquire asks the lock's owner to give it back, if it cannot enter yet.

@@ -1,6 +1,6 @@
 // Package quorum is mutual exclusion by the locks of quorums: Maekawa's rules (ACM TOCS
 // 1985) with the correction of Sanders (ACM TOCS 1987), and one for crashes. Comments cite
-// the rules by number. The algorithms that share them differ in who is in a quorum.
+// the rules by number. The algorithms that share them differ in the members of a quorum.
 package quorum
 
 import (
@@ -101,8 +101,8 @@ type Arbiter struct {
 	over     []uint64 // the latest clock that each has released, by ID - 1; nil: nobody reacts to crashes
 }
 
-// New starts without a request, and with a lock that is free: but for one that comes
-// back from a crash, whose lock may be somebody's.
+// New starts without a request, and with a free lock; only the lock of a process
+// that comes back from a crash may be taken.
 func New(c algo.Config, f Family) *Node {
 	n := &Node{Config: c, family: f, Arbiter: Arbiter{displace: c.Params.Bool(displacedWaiter)}}
 	if c.Incarnation > 0 {
@@ -143,8 +143,8 @@ func NewWatcher(c algo.Config, f Family) *Watcher {
 	return w
 }
 
-// Suspect is rule 9: p has crashed. What it had of us is free, and a process that waits for an
-// answer of p asks others in its place.
+// Suspect is rule 9: p has crashed. If p had our lock it is free, and a process that waits
+// for an answer of p asks others in its place.
 func (w *Watcher) Suspect(env algo.Env, p algo.ID) {
 	w.dead = append(w.dead, p)
 	w.waiting = slices.DeleteFunc(w.waiting, func(s Stamp) bool { return s.ID == p })

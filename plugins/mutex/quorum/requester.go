@@ -6,7 +6,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// Request is rule 1. Who came back from a crash would never have its own lock.
+// Request is rule 1. A process that came back from a crash would never have its
+// own lock.
 func (n *Node) Request(env algo.Env) {
 	if n.Incarnation > 0 {
 		return
@@ -28,7 +29,8 @@ func (n *Node) ask(env algo.Env) {
 	slices.Sort(n.contacted)
 }
 
-// Release is rule 8, at the requester. A process that is no more in the quorum has the request, too.
+// Release is rule 8, at the requester. A process that is no longer in the quorum has the request,
+// too.
 func (n *Node) Release(env algo.Env) {
 	for _, p := range n.contacted {
 		if !slices.Contains(n.dead, p) {

@@ -1,6 +1,6 @@
 package raymond
 
-// Request asks a neighbor for the privilege, on behalf of all who wait behind
+// Request asks a neighbor for the privilege, on behalf of all that wait behind
 // its sender.
 type Request struct{}
 

@@ -3,10 +3,10 @@
 //
 // The processes form a tree. Each knows in which direction the privilege is,
 // and keeps a queue of the neighbors that want it, itself among them. It asks
-// in the direction of the privilege once for all who wait, and when the
-// privilege comes, gives it to the first of its queue. If others wait still,
-// it asks again, behind it. So a request climbs only as far as the first
-// process that has asked already.
+// in the direction of the privilege once for all that wait, and when the
+// privilege comes, passes it to the first of its queue. If others still wait,
+// it asks again at once. So a request climbs only as far as the first process
+// that has asked already.
 package raymond
 
 import (
@@ -19,13 +19,13 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "raymond",
-		Summary: "a token in a tree; every process asks once for all who wait behind it",
+		Summary: "a token in a tree; every process asks once for all that wait behind it",
 		Paper: algo.Paper{
 			Authors: "K. Raymond",
 			Title:   "A tree-based algorithm for distributed mutual exclusion",
 			Venue:   "ACM TOCS 7(1), 61-77", Year: 1989, DOI: "10.1145/58564.59295",
-			Deviations: "The paper sends INITIALIZE messages to tell everybody where the privilege is; " +
-				"here the topology tells it. Its recovery after a crash is left out: a process that " +
+			Deviations: "The paper sends INITIALIZE messages to tell all where the privilege is; here " +
+				"that follows from the topology. Its recovery after a crash is left out: a process that " +
 				"comes back does not have the privilege.",
 		},
 		Messages: []algo.Message{Request{}, Privilege{}},
@@ -38,7 +38,7 @@ func init() {
 			Bound: algo.Within(0.10, messages),
 		}},
 		Breaks: "A crash cuts the tree: a process that has the crashed process between itself and the " +
-			"privilege waits forever, and the holder takes the privilege along.",
+			"privilege waits forever, and with the holder the privilege is lost.",
 	}, New)
 }
 
@@ -124,8 +124,8 @@ func (n *node) makeRequest(env algo.Env) {
 	}
 }
 
-// Invariant is what the two procedures leave behind: nobody waits for a holder
-// that is idle, and a process that waits elsewhere has asked.
+// Invariant holds after both procedures: none waits for an idle holder, and a
+// process that waits elsewhere has asked.
 func (n *node) Invariant() error {
 	here := n.holder == n.ID
 	switch {

@@ -2,11 +2,11 @@
 // once (IPL 1989).
 //
 // It is the permission algorithm of Ricart and Agrawala with one number changed. A process that wants to
-// enter asks everybody else and enters when all but k-1 of the others have replied. A process
-// that is inside, or whose own request is earlier, replies when it leaves. So of k+1 processes
-// inside the latest to have asked would have the permission of one of the others, which gives
-// none. The replies that come after the entry are taken too, and a process that has put off
-// several requests of another answers them by one REPLY.
+// enter asks all others and enters when all but k-1 of the others have replied. A process that is
+// inside, or whose own request is earlier, replies when it leaves. So k+1 processes cannot be inside:
+// the latest to ask would need the permission of one of the others, which gives none. The replies that
+// come after the entry are taken too, and a process that has deferred several requests of another
+// answers them with one REPLY.
 package raymondk
 
 import (
@@ -19,15 +19,15 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "raymond-k",
-		Summary: "at most k inside: ask everybody, and enter when all but k-1 have replied",
+		Summary: "at most k inside: ask all others, and enter when all but k-1 have replied",
 		Paper: algo.Paper{
 			Authors: "K. Raymond",
 			Title:   "A distributed algorithm for multiple entries to a critical section",
 			Venue:   "Information Processing Letters 30(4), 189-193", Year: 1989,
-			Deviations: "A REPLY names the latest request that it answers, and each process keeps " +
-				"which of its own each other one has answered; in the paper a REPLY carries how many " +
-				"it answers, and they are counted. So copies that the network makes change nothing. A " +
-				"process that comes back numbers its requests beyond those of its former life.",
+			Deviations: "A REPLY names the latest request that it answers, and each process notes which " +
+				"of its requests each other process has answered. In the paper a REPLY carries the " +
+				"number of requests that it answers. So duplicates change nothing here. A process that " +
+				"comes back numbers its requests beyond those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
 		Admits:   algo.Admits{Places: "k"},
@@ -141,13 +141,14 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	}
 }
 
-// Invariant: only a requester lets others wait, and nobody has answered what was never asked.
+// Invariant: only a requester lets others wait, and no process has answered what was never
+// asked.
 func (n *node) Invariant() error {
 	if n.state == idle && slices.Max(n.deferred) > 0 {
 		return errors.New("idle, but replies are due")
 	}
 	if slices.Max(n.answered) > n.own {
-		return errors.New("somebody has answered a request that was never made")
+		return errors.New("a process has answered a request that was never made")
 	}
 	return nil
 }

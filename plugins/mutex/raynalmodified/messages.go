@@ -6,7 +6,7 @@ type Inform struct{ S uint64 }
 
 // Wakeup asks a process that keeps the turn to pass it on, on behalf of its sender,
 // whose X it carries: once that has changed, the sender has had its turn. It is
-// sent with park alone.
+// sent only with park.
 type Wakeup struct{ S uint64 }
 
 // Kind is INFORM.

@@ -1,20 +1,21 @@
 // Package raynalmodified is Raynal's mutual exclusion by prime numbers (IPL
-// 1989) as lecture notes improve on it, so that nobody blocks and nobody polls.
+// 1989) as improved in lecture notes, so that no process blocks or polls.
 // Comments cite the numbered rules of that form.
 //
 // Each process has a number A, no two of which have a factor in common, and a
-// fraction X, at first A, but 1 at one process. The product T of all X says
-// whose turn it is: process i's, if T = Q/A(i), Q being the product of all A.
-// Everybody knows every X. A process that leaves multiplies its X by A(i)/A(i+1),
-// which makes it its successor's turn, and informs all others. A process that does
-// not want to enter does so as well as soon as its turn comes.
+// fraction X, at first A, but 1 at one process. The product T of all X says whose
+// turn it is: process i's, if T = Q/A(i), Q being the product of all A. All
+// processes know every X. A process that leaves multiplies its X by A(i)/A(i+1),
+// which passes the turn to its successor, and informs all others. A process that
+// does not want to enter does the same as soon as its turn comes.
 //
 // After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. So s
 // stands for X, which would outgrow any number, and T is compared with Q/A(i)
-// factor by factor; which A were chosen makes no difference.
+// factor by factor; the choice of A makes no difference.
 //
-// So the turn goes round forever, also when nobody wants it. With park it stays
-// where nobody known is waiting, and a process that wants to enter wakes everybody up.
+// So the turn goes round forever, also when no process wants it. With park it stays
+// while no process is known to wait, and a process that wants to enter wakes all
+// others up.
 package raynalmodified
 
 import (
@@ -35,14 +36,14 @@ func init() {
 			Title:   "Prime numbers as a tool to design distributed algorithms",
 			Venue:   "Information Processing Letters 33", Year: 1989,
 			Deviations: "The modification of lecture notes: a process knows every X from INFORM messages " +
-				"instead of polling, and passes on a turn that it does not want. Such a turn is never " +
-				"quiet; with park it stays until a WAKEUP, which is an addition, calls for it. The " +
-				"first turn waits for what is asked at the very start. X travels as its exponent.",
+				"instead of polling, and passes on a turn that it does not want. Such a system is never " +
+				"quiescent; with park the turn stays until a WAKEUP, which is an addition, asks for it. " +
+				"The first turn waits for requests at the very start. X travels as its exponent.",
 		},
 		Messages: []algo.Message{Inform{}, Wakeup{}},
 		Params: []algo.Param{
 			{Name: "park", Type: algo.Bool, Default: algo.Const(false),
-				Doc: "keep the turn while nobody is known to wait; requests wake everybody up"},
+				Doc: "keep the turn while no process is known to wait; requests wake all others up"},
 			{Name: "a", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "A, above 1 and without a common factor; 0: process i takes the i-th odd prime; " +
 					"the outcome does not depend on it"},
@@ -52,15 +53,16 @@ func init() {
 		Promises:  algo.Promises{StarvationFree: true},
 		Claims: []algo.Claim{{
 			Metric: "messages/entry", Load: "heavy", Source: algo.Derived,
-			Text:  "N-1 when everybody waits",
+			Text:  "N-1 when all wait",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) }),
 		}, {
 			Metric: "messages/entry", Load: "worst", Source: algo.Derived,
-			Text:  "N(N-1) for the same process again; the notes say (N-1)², of the farthest other",
+			Text: "N(N-1) for the same process again; the notes say (N-1)², for the farthest other " +
+				"process",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * (n - 1)) }),
 		}},
-		Breaks: "Any crash stops the turn at the process that is down, wanted or not, and everybody " +
-			"waits forever. It never rests: an idle system exchanges N-1 messages in each " +
+		Breaks: "Any crash stops the turn at the process that is down, wanted or not, and all wait " +
+			"forever. The system is never quiescent: an idle system exchanges N-1 messages in each " +
 			"message delay, unless park is set.",
 	}, New)
 }
@@ -81,7 +83,7 @@ type wakeup struct {
 	s    uint64
 }
 
-// New is the initialization: nobody has passed the turn.
+// New is the initialization: none has passed the turn.
 func New(c algo.Config) algo.Mutex {
 	return &node{
 		Config: c, s: make([]uint64, len(c.Peers)), wakeups: make([]wakeup, len(c.Peers)),
@@ -89,8 +91,8 @@ func New(c algo.Config) algo.Mutex {
 	}
 }
 
-// Start is rule 6: the holder tests, as soon as it has seen what is asked for
-// at the very start.
+// Start is rule 6: the holder tests, as soon as it has seen the requests of the
+// very start.
 func (n *node) Start(env algo.Env) {
 	if n.ID == n.Holder {
 		env.SetTimer(firstTurn, time.Nanosecond)
@@ -188,8 +190,8 @@ func (n *node) passTurn(env algo.Env) {
 	algo.Broadcast(env, n.ID, n.Peers, Inform{n.s[n.ID.Index()]})
 }
 
-// Invariant: nobody is known to be more than one pass ahead or behind, and who
-// is inside has the turn.
+// Invariant: no process is known to be more than one pass ahead or behind, and
+// a process that is inside has the turn.
 func (n *node) Invariant() error {
 	own := n.s[n.ID.Index()]
 	for i, s := range n.s {

@@ -1,18 +1,19 @@
 // Package raynaloriginal is Raynal's mutual exclusion by prime numbers (IPL
 // 1989), in its first form. Comments cite the numbered rules of that form.
 //
-// Each process has a number A, and no two of these have a factor in common. It
-// keeps a fraction X, at first A, but 1 at one process. The product T of all X
-// says whose turn it is: process i's, if T = Q/A(i), Q being the product of all
-// A. A process that wants to enter asks everybody for X, works T out, and polls again
-// after a pause if the turn is another's. A process that leaves multiplies its X by
-// A(i)/A(i+1), and so makes it its successor's turn without any message.
+// Each process has a number A, and no two of these have a factor in common. It keeps
+// a fraction X, at first A, but 1 at one process. The product T of all X says whose
+// turn it is: process i's, if T = Q/A(i), Q being the product of all A. A process
+// that wants to enter asks all others for X, computes T, and polls again after a
+// pause if it is the turn of another. A process that leaves multiplies its X by
+// A(i)/A(i+1), and so passes the turn to its successor without any message.
 //
 // After s passes X is A(i)^(s+1)/A(i+1)^s, without the 1 where it was 1. X outgrows
 // any number, so s stands for it in messages.
 //
-// The turn passes by leaving alone: if the process whose turn it is does not
-// want to enter, nobody else ever will, and those who want to poll forever.
+// The turn passes only when a process leaves: if the process whose turn it is
+// does not want to enter, no other ever enters, and those that want to poll
+// forever.
 package raynaloriginal
 
 import (
@@ -42,12 +43,12 @@ func init() {
 		Messages: []algo.Message{Request{}, Reply{}},
 		Params: []algo.Param{
 			{Name: "poll_interval", Type: algo.Duration, Min: 10 * time.Microsecond,
-				Doc: "pause from a poll without success to the next; default 2d, 1 ms at least",
+				Doc: "pause between an unsuccessful poll and the next; default 2d, 1 ms at least",
 				Default: func(net algo.Network) any {
 					return max(2*net.Latency, time.Millisecond)
 				}},
 			{Name: "poll_limit", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
-				Doc: "polls of one request after which it is given up; 0: never"},
+				Doc: "polls of one request before the process gives up; 0: never"},
 			{Name: "a", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "A, above 1 and without a common factor; 0: process i takes the i-th odd prime"},
 		},
@@ -123,7 +124,7 @@ func (n *node) poll(env algo.Env) {
 	n.decide(env)
 }
 
-// Release is rule 3: the turn passes to the successor, and nobody is told.
+// Release is rule 3: the turn passes to the successor, without a message.
 func (n *node) Release(algo.Env) {
 	n.inside = false
 	n.s++
@@ -159,7 +160,7 @@ func (n *node) decide(env algo.Env) {
 		n.wanting, n.inside = false, true
 		env.Granted()
 	case n.polls == limit:
-		env.Logf("gives up after %d polls: the turn is another's, who may never pass it on", limit)
+		env.Logf("gives up after %d polls: another has the turn, and may never pass it on", limit)
 	default:
 		env.SetTimer(pollTimer, n.Params.Duration("poll_interval"))
 	}
@@ -168,8 +169,8 @@ func (n *node) decide(env algo.Env) {
 // Timeout: the pause is over.
 func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.poll(env) }
 
-// Invariant: X is what s says it is, and a poll is open for one who wants to enter
-// alone.
+// Invariant: X is what s says it is, and a poll is open only for a process that
+// wants to enter.
 func (n *node) Invariant() error {
 	if !n.x.equals(n.xOf(n.ID, n.s)) {
 		return fmt.Errorf("fraction X is not of the form A^(s+1)/A'^s at s = %d", n.s)

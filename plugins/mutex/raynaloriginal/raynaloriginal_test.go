@@ -141,7 +141,7 @@ func TestBlocks_WithoutAnEnd(t *testing.T) {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	o = run(t, 3, s, map[string]any{"poll_limit": int64(5)}, limit)
-	if o.Status != trace.TimedOut || !strings.HasSuffix(o.Reason, "nothing moves any more") {
+	if o.Status != trace.TimedOut || !strings.HasSuffix(o.Reason, "the system is quiescent") {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	if got := polls(o, 3); !slices.Equal(got, []int{5, 1, 1}) || o.Completed != 2 {

@@ -1,12 +1,13 @@
 // Package ricartagrawala is the permission algorithm of Ricart and Agrawala
 // (CACM 1981).
 //
-// Who wants to enter asks everybody else and enters when all have replied. A
+// A process that wants to enter asks all others and enters when all have replied. A
 // process that wants to enter itself, or is inside, compares the two requests:
 // to the later one it replies only when it leaves. Requests are ordered by the
 // sequence number that each carries, one above the highest that its sender had
 // seen, and equal numbers by process. So of any two requests one waits for the
-// other, and never both. There is no RELEASE: the deferred replies are it.
+// other, and never both. There is no RELEASE: the deferred replies take its
+// place.
 package ricartagrawala
 
 import (
@@ -20,14 +21,14 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "ricart-agrawala",
-		Summary: "ask everybody; a process that asked earlier or is inside replies when it leaves",
+		Summary: "ask all others; a process that asked earlier or is inside replies when it leaves",
 		Paper: algo.Paper{
 			Authors: "G. Ricart, A. K. Agrawala",
 			Title:   "An optimal algorithm for mutual exclusion in computer networks",
 			Venue:   "CACM 24(1), 9-17", Year: 1981, DOI: "10.1145/358527.358537",
 			Deviations: "A REPLY names the request that it answers, and those that have replied are kept " +
-				"as a set; the paper counts bare REPLYs. So copies that the network makes change nothing. " +
-				"A process that comes back numbers its requests beyond those of its former life.",
+				"as a set; the paper counts bare REPLYs. So duplicates change nothing. A process that " +
+				"comes back numbers its requests beyond those of its former life.",
 		},
 		Messages: []algo.Message{Request{}, Reply{}},
 		Survives: algo.Faults{Duplication: true},
@@ -38,8 +39,8 @@ func init() {
 			{Metric: "messages/entry", Load: "burst", Source: algo.FromPaper,
 				Text: "2(N-1)", Bound: algo.Exactly(messages)},
 		},
-		Breaks: "Any crash blocks it, also of a process that does not want to enter, and so does a " +
-			"lost message: a process that asks afterwards lacks one reply for good.",
+		Breaks: "Any crash blocks it, also of a process that does not want to enter, and so does a lost " +
+			"message: a process that asks afterwards lacks one reply forever.",
 	}, New)
 }
 
@@ -113,8 +114,8 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	}
 }
 
-// Invariant is what the paper's proof rests on: only a requester waits or lets
-// wait, and whom it lets wait comes after it.
+// Invariant is what the paper's proof rests on: only a requester waits or makes
+// others wait, and those come after it.
 func (n *node) Invariant() error {
 	if !n.requesting && len(n.needed)+len(n.deferred) > 0 {
 		return errors.New("not requesting, but replies are due")

@@ -118,7 +118,7 @@ func TestReply_OfAnEarlierRequest(t *testing.T) {
 	d.Receives(2, reply(2, 1)) // not let in twice
 }
 
-// TestDocument: what docs/adding-an-algorithm.md quotes stands in the sources.
+// TestDocument: what the documents for authors quote stands in the sources.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	read := func(name string) string {
@@ -133,22 +133,21 @@ func TestDocument(t *testing.T) {
 		read("../../election/lap/lap.go") +
 		strings.NewReplacer("<<.Core>>", "github.com/conclave-bench/conclave", "<<.Module>>", "example.com/own",
 			"<<.Package>>", "myelection").Replace(read("../../../internal/commands/scaffold/templates/main.go.tmpl"))
-	document := read("../../../docs/adding-an-algorithm.md")
-	_, quoted, _ := strings.Cut(document, "## 9. ")
-	_, quoted, _ = strings.Cut(quoted, "```yaml\n")
+	_, quoted, _ := strings.Cut(read("../../../docs/reference/cases.md"), "```yaml\n")
 	quoted, _, _ = strings.Cut(quoted, "```")
-	if cases := read("../../../docs/ricart-agrawala-cases.yaml"); quoted == "" ||
+	if cases := read("../../../docs/how-to/ricart-agrawala-cases.yaml"); quoted == "" ||
 		!strings.Contains(cases, quoted) {
 		t.Errorf("the document quotes a case that is not in the file:\n%s", quoted)
 	}
-	parts := strings.Split(document, "```go\n")[1:]
+	parts := strings.Split(read("../../../docs/tutorials/first-algorithm.md")+
+		read("../../../docs/how-to/adding-an-algorithm.md"), "```go\n")[1:]
 	for _, part := range parts {
 		code, _, _ := strings.Cut(part, "```")
 		if !strings.Contains(sources, code) {
 			t.Errorf("the document quotes what is not in the sources:\n%s", code)
 		}
 	}
-	if len(parts) < 5 {
+	if len(parts) < 12 {
 		t.Errorf("the document quotes %d pieces of code", len(parts))
 	}
 }

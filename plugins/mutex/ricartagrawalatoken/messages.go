@@ -1,6 +1,6 @@
 package ricartagrawalatoken
 
-// Request asks everybody for the token: its sender's request number N.
+// Request asks all others for the token: its sender's request number N.
 type Request struct{ N uint64 }
 
 // Token lets its receiver in. There is exactly one.

@@ -1,10 +1,10 @@
 // Package ricartagrawalatoken is the broadcast token algorithm of Ricart and Agrawala (CACM 1983),
 // their answer to Carvalho and Roucairol.
 //
-// One token; a process that has it may enter. A process that wants it asks everybody, since nobody
+// One token; a process that has it may enter. A process that wants it asks all others, since none
 // knows where it is, with the number of this request. The token remembers the number of each process's
 // last request that was served. A process that leaves looks round the ring of processes, from its
-// successor on, for the first whose request is newer than that, and hands the token over. So nobody is
+// successor on, for the first whose request is newer than that, and hands the token over. So none is
 // passed over, and no queue is kept.
 package ricartagrawalatoken
 
@@ -23,9 +23,9 @@ func init() {
 			Authors: "G. Ricart, A. K. Agrawala",
 			Title:   "Author's response to \"On mutual exclusion in computer networks\"",
 			Venue:   "CACM 26(2), 147-148", Year: 1983,
-			Deviations: "The numbers of requests are those of a counter, not of a logical clock: only " +
-				"that they grow is used. A process that comes back after a crash has no token, " +
-				"and numbers its requests beyond those of its former life.",
+			Deviations: "The numbers of requests are those of a counter, not of a logical clock: they " +
+				"only need to grow. A process that comes back after a crash has no token, and numbers " +
+				"its requests beyond those of its former life.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
@@ -38,8 +38,8 @@ func init() {
 				Text:  "N, and 0 for the holder: N-1",
 				Bound: algo.Exactly(messages)},
 		},
-		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more, and a process that asks waits forever. So it is when the token goes to a process " +
+		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any more, " +
+			"and a process that asks waits forever. The same happens when the token goes to a process " +
 			"that crashed while it waited. The crash of any other does no harm.",
 	}, New)
 }
@@ -63,7 +63,7 @@ func New(c algo.Config) algo.Mutex {
 	return n
 }
 
-// Request asks everybody, unless the token is here.
+// Request asks all others, unless the token is here.
 func (n *node) Request(env algo.Env) {
 	if n.token != nil {
 		n.enter(env)
@@ -121,7 +121,7 @@ func (n *node) handOver(env algo.Env) {
 	}
 }
 
-// Invariant: nobody waits for an idle holder, and a process that is inside has the token.
+// Invariant: none waits for an idle holder, and a process that is inside has the token.
 func (n *node) Invariant() error {
 	if n.inside && n.token == nil {
 		return errors.New("inside without the token")

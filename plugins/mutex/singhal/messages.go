@@ -6,7 +6,7 @@ type Request struct{ N uint64 }
 // Token lets its receiver in, and says what is known of each process. There is exactly one.
 type Token struct {
 	State  []State  // Requesting or Neither, as in Peers
-	Number []uint64 // of each one's last request that this is known of
+	Number []uint64 // of the last request of each for which this is known
 }
 
 // A State is what is known of a process.

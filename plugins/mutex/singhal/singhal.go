@@ -1,11 +1,11 @@
 // Package singhal is Singhal's heuristic token algorithm (IEEE Trans. Computers 1989).
 //
-// Each process keeps what it knows of every other: whether it wants to enter, and the
-// number of its last request. It asks only those that want to enter themselves, since
-// one of them has the token or gets it. At the start each process takes those before it
-// for requesting, like the steps of a staircase, so that of any two one asks the other.
-// Every rule keeps it so. The token carries what its holders knew, and a process that leaves
-// gives it to the next, round the ring, that wants to enter.
+// Each process keeps what it knows of every other: whether it wants to enter, and the number
+// of its last request. It asks only those that want to enter themselves, since one of them
+// has the token or gets it. At the start each process assumes that those before it request,
+// like the steps of a staircase, so that of any two one asks the other. Every rule preserves
+// this. The token carries what its holders knew, and a process that leaves gives it to the
+// next, round the ring, that wants to enter.
 package singhal
 
 import (
@@ -24,11 +24,12 @@ func init() {
 			Title:   "A heuristically-aided algorithm for mutual exclusion in distributed systems",
 			Venue:   "IEEE Trans. Computers 38(5), 651-662", Year: 1989,
 			Deviations: "A REQUEST that arrives after it has been served is not dropped: where the token " +
-				"is, one is sent back. Otherwise a slow REQUEST leads to a deadlock, where each of " +
-				"two relies on the other to ask. To whom of those that wait the token goes is left " +
-				"open: here to the first behind the process that leaves, in the order of IDs. The " +
-				"staircase begins at the process that has the token. A process that comes back " +
-				"after a crash has no token, and numbers its requests beyond those of its former life.",
+				"is, one is sent back. Otherwise a slow REQUEST leads to a deadlock, in which two " +
+				"processes rely on each other to ask. The paper leaves open which of the waiting " +
+				"processes gets the token: here the first behind the process that leaves, in the order " +
+				"of IDs. The staircase begins at the process that has the token. A process that comes " +
+				"back after a crash has no token, and numbers its requests beyond those of its former " +
+				"life.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Request{}, Token{}},
@@ -41,9 +42,9 @@ func init() {
 				Text:  "N(N-1) for N entries: N-1",
 				Bound: algo.Exactly(func(n int) float64 { return float64(n - 1) })},
 		},
-		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any " +
-			"more. Unlike in suzuki-kasami the crash of an idle process may do harm too: the " +
-			"token goes to the process that is taken for requesting.",
+		Breaks: "When the holder crashes, or the token is lost on its way, there is no token any more. " +
+			"Unlike in suzuki-kasami the crash of an idle process may do harm too: the token may go to a " +
+			"process that is believed to request.",
 	}, New)
 }
 
@@ -55,8 +56,8 @@ type node struct {
 	token Token    // no State: it is elsewhere
 }
 
-// New builds the staircase: behind the holder, in the order of IDs round the ring, each takes those
-// before it for requesting.
+// New builds the staircase: behind the holder, in the order of IDs round the ring, each assumes
+// that those before it request.
 func New(c algo.Config) algo.Mutex {
 	n := &node{Config: c, sv: make([]State, len(c.Peers)), sn: make([]uint64, len(c.Peers))}
 	first, self := c.Holder.Index(), c.ID.Index()
@@ -88,10 +89,10 @@ func (n *node) Request(env algo.Env) {
 	n.sv[self] = Requesting
 }
 
-// Release learns from the token, or the token from this process, whichever knows the later
-// request of each; then the token goes to the next that wants it. Whoever the token says was
-// served was asked by this process, if it took it for requesting: before it was inside it asked
-// all of those, and inside it has learned of later requests alone.
+// Release merges what the token and this process know, the later request of each process; then
+// the token goes to the next that wants it. If the token says that a process was served, and
+// this process believes that it requests, it has asked it: before it was inside it asked all of
+// those, and inside it learned only of later requests.
 func (n *node) Release(env algo.Env) {
 	self := n.ID.Index()
 	n.token.State[self], n.token.Number[self] = Neither, n.sn[self]
@@ -159,15 +160,15 @@ func (n *node) handOver(env algo.Env, to algo.ID) {
 	n.token = Token{}
 }
 
-// Invariant: a process that is inside or idle with the token has it, nobody else does; and an idle
-// holder knows of nobody that wants it.
+// Invariant: a process that is inside or idle with the token has it, no other does; and an idle
+// holder knows of none that wants it.
 func (n *node) Invariant() error {
 	own := n.sv[n.ID.Index()]
 	if (own == Executing || own == Holding) != (n.token.State != nil) {
 		return errors.New("the own state and the token disagree")
 	}
 	if own == Holding && slices.Contains(n.sv, Requesting) {
-		return errors.New("idle with the token, but somebody wants it")
+		return errors.New("idle with the token, but a process wants it")
 	}
 	return nil
 }

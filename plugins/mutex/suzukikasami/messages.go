@@ -2,13 +2,13 @@ package suzukikasami
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// Request asks everybody for the token: its sender's request number N.
+// Request asks all others for the token: its sender's request number N.
 type Request struct{ N uint64 }
 
 // Token lets its receiver in. There is exactly one.
 type Token struct {
 	LN []uint64  // number of each process's last request that was served, as in Peers
-	Q  []algo.ID // who gets the token next, first come first
+	Q  []algo.ID // the processes that get the token next, first come first
 }
 
 // Kind is REQUEST.

@@ -1,12 +1,11 @@
 // Package suzukikasami is the broadcast token algorithm of Suzuki and Kasami
 // (ACM TOCS 1985). Comments cite procedures P1 and P2 of the paper.
 //
-// One token; a process that has it may enter. A process that wants it asks everybody, since nobody
-// knows where it is. Every process remembers the number of each process's last
-// request, RN; the token remembers the last one served, LN. Where RN is one
-// ahead of LN, a request is waiting, and the holder puts its process into the
-// token's queue when it leaves. A request that arrives late, behind its own
-// service, is not ahead, and so does nothing.
+// One token; a process that has it may enter. A process that wants it asks all others, since none
+// knows where it is. Every process remembers the number of each process's last request, RN; the
+// token remembers the last one served, LN. Where RN is one ahead of LN, a request is waiting, and
+// the holder puts its process into the token's queue when it leaves. A request that arrives late,
+// behind its own service, is not ahead, and so does nothing.
 package suzukikasami
 
 import (
@@ -81,7 +80,7 @@ func (n *node) Request(env algo.Env) {
 }
 
 // Release is the second half of P1: note that the own request is served, queue
-// those who wait and hand the token to the first.
+// those that wait and hand the token to the first.
 func (n *node) Release(env algo.Env) {
 	n.requesting = false
 	i := n.ID.Index()
@@ -136,8 +135,8 @@ func (n *node) handOver(env algo.Env, to algo.ID) {
 }
 
 // Invariant is what the paper's proof says of the holder: no request is more
-// than one ahead of those served, but the first after a crash; nobody is queued
-// twice, and nobody waits for an idle holder.
+// than one ahead of those served, but the first after a crash; none is queued
+// twice, and none waits for an idle holder.
 func (n *node) Invariant() error {
 	if !n.holds() {
 		return nil

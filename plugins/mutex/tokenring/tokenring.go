@@ -1,10 +1,10 @@
-// Package tokenring is mutual exclusion by a token that goes round a ring for
-// ever (Le Lann, IFIP 1977). Its rules are three; comments cite them by number.
+// Package tokenring is mutual exclusion by a token that goes round a ring
+// forever (Le Lann, IFIP 1977). Its rules are three; comments cite them by
+// number.
 //
 // The process that has the token may enter. A process that does not want to, or leaves, passes it on.
-// Nobody asks for it. Where everybody wants to enter, each entry costs one
-// message, less than with any other algorithm. Where nobody does, messages go
-// round all the same.
+// There are no requests. Where all want to enter, each entry costs one message, less than with any
+// other algorithm. Where none does, messages go round nevertheless.
 package tokenring
 
 import (
@@ -17,14 +17,14 @@ import (
 func init() {
 	algo.RegisterMutex(algo.Spec{
 		Name:    "token-ring",
-		Summary: "a token goes round a ring forever; a process that wants to enter keeps it meanwhile",
+		Summary: "a token goes round a ring forever; a process keeps it while it is inside",
 		Paper: algo.Paper{
 			Authors: "G. Le Lann",
 			Title:   "Distributed systems - towards a formal approach",
 			Venue:   "IFIP Congress 77, 155-160", Year: 1977,
-			Deviations: "A lost token is not replaced: that takes an election, and a number in the token. " +
-				"The token sets out a nanosecond after the start, so that its first holder can enter at " +
-				"the start itself. The rest is an addition.",
+			Deviations: "A lost token is not replaced: that takes an election, and a number in the " +
+				"token. The token sets out a nanosecond after the start, so that its first holder can " +
+				"enter at the start itself. The parameter rest is an addition.",
 		},
 		Token:    "TOKEN",
 		Messages: []algo.Message{Token{}},
@@ -52,8 +52,8 @@ func init() {
 					"N for each lap without a request",
 				Bound: algo.Within(0.10, halfALap)},
 		},
-		Breaks: "Any crash loses the token at the gap in the ring, also of a process that does not " +
-			"want to enter. Nobody makes a new one, and everybody waits forever.",
+		Breaks: "Any crash loses the token at the gap in the ring, also of a process that does not want " +
+			"to enter. No process makes a new one, and all wait forever.",
 	}, New)
 }
 
@@ -82,8 +82,8 @@ func New(c algo.Config) algo.Mutex {
 	}
 }
 
-// Start is rule 1 at the first holder, once it has seen what is asked for at the
-// very start.
+// Start is rule 1 at the first holder, once it has seen the requests of the very
+// start.
 func (n *node) Start(env algo.Env) {
 	if n.holds {
 		env.SetTimer(resting, max(n.rest, time.Nanosecond))
@@ -99,7 +99,7 @@ func (n *node) Request(env algo.Env) {
 	}
 }
 
-// Release is rule 3: pass the token on, so that nobody enters twice in a lap.
+// Release is rule 3: pass the token on, so that none enters twice in a lap.
 func (n *node) Release(env algo.Env) { n.passToken(env) }
 
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
@@ -122,7 +122,7 @@ func (n *node) onToken(env algo.Env) {
 	}
 }
 
-// Timeout is the end of a rest: nobody asked.
+// Timeout is the end of a rest without a request.
 func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.passToken(env) }
 
 func (n *node) enter(env algo.Env) {

@@ -11,16 +11,18 @@ const MARKED = cell => `${D.mark}: smaller than what the clocks of the hosts can
 function figure(cell, metric) {
   const f = cell.f[metric];
   if (!f || f.length === 0) return null;
-  const [n, censored, median] = f;
-  const behind = mark(cell, D.metrics[metric], median);
+  const [n, censored, center] = f;
+  const behind = mark(cell, D.metrics[metric], center);
   if (f.length === 3) {
-    const certain = n >= 6 ? median : null;
-    return { n, censored, median, low: certain, high: certain, p90: median, p95: median, p99: median,
-      min: median, max: median, mean: median, sd: n > 1 ? 0 : null, mark: behind };
+    const certain = n >= 6 ? center : null;
+    return { n, censored, center, low: certain, high: certain, p90: center, p95: center, p99: center,
+      min: center, max: center, mean: center, median: center, sd: n > 1 ? 0 : null, seen: null, mark: behind };
   }
-  const names = ["n", "censored", "median", "low", "high", "p90", "p95", "p99", "min", "max", "mean", "sd"];
+  const names = ["n", "censored", "center", "low", "high", "p90", "p95", "p99", "min", "max", "mean", "sd",
+    "median", "seen", "seenLow", "seenHigh"];
   const out = { mark: behind };
   names.forEach((name, i) => { out[name] = i < f.length ? f[i] : null; });
+  if (!D.metrics[metric].pooled) out.median = center;
   return out;
 }
 
@@ -215,33 +217,18 @@ function buildPlayers() {
   });
 }
 
-// Theme: that of the system until the button says otherwise; always light on paper.
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-let theme = "system";
+// Paper has no scrolling and nothing to press: all is laid out for its width, and told, and always light.
 let printing = false;
-const isDark = () => !printing && (theme === "dark" || theme === "system" && systemDark.matches);
+const isDark = () => !printing && Theme.dark();
 
-function applyTheme() {
-  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
-  document.getElementById("theme").textContent = "Theme: " + theme;
-}
-
-function buildTheme() {
-  applyTheme();
-  document.getElementById("theme").addEventListener("click", () => {
-    theme = { system: "dark", dark: "light", light: "system" }[theme];
-    applyTheme();
-    redraw();
-  });
-  systemDark.addEventListener("change", () => { applyTheme(); redraw(); });
-  // Paper has no scrolling and nothing to press: all is laid out for its width, and told.
+function buildPaper() {
+  Theme.changed(redraw);
   let closed = [];
   const paper = on => () => {
     printing = on;
     document.documentElement.toggleAttribute("data-paper", on);
-    if (on) closed = [...document.querySelectorAll("details#restricted:not([open])")];
+    if (on) closed = [...document.querySelectorAll("details.fold:not([open])")];
     closed.forEach(details => { details.open = on; });
-    applyTheme();
     redraw();
     drawAll();
     resizeCharts();

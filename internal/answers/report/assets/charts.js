@@ -2,11 +2,10 @@
 // Drawing: looks, axes, and the chart of a metric against what was varied. A chart is what it is in
 // internal/answers/chart: two axes, and what is drawn between them, from the bottom to the top.
 
-const DARK = ["#4da3e0", "#f0803c", "#22c296", "#e09bc4", "#f2b544", "#8fd0f5", "#e8ecf1"];
 const MOST_LINES = 40;
 const FONT = "system-ui, 'Liberation Sans', Arial, sans-serif", ROW = 14; // of text, in pixels
 
-const palette = () => isDark() ? DARK : D.looks.colors;
+const palette = () => D.looks.colors.map(c => c[Number(isDark())]);
 const ink = () => isDark() ? { text: "#e8ecf1", soft: "#a3adb8", line: "#343c46", page: "#12161b" }
   : { text: "#1b1f24", soft: "#57606a", line: "#d5dae0", page: "#ffffff" };
 const CLAIMED = [1, 3], ASKED = [3, 3]; // dashes
@@ -26,8 +25,9 @@ function svg(tag, attributes, ...children) {
 
 const stroke = (d, { color, dash, width = 2 }) => svg("path", { d, stroke: color, fill: "none", "stroke-width": width,
   "stroke-linejoin": "round", "stroke-dasharray": dash && dash.length ? dash.join(" ") : null });
-const glyph = (x, y, { color, mark }) => svg("path", { d: `M${x} ${y}${mark.path}`, stroke: color, "stroke-width": 1.5,
-  fill: mark.hollow ? ink().page : color });
+// A mark is hollow where a reader has to doubt the point, as a caption says.
+const glyph = (x, y, { color, mark }, hollow) => svg("path", { d: `M${x} ${y}${mark.path}`, stroke: color, "stroke-width": 1.5,
+  fill: hollow ? ink().page : color, "data-hollow": hollow ? "" : null });
 
 const figures = [];
 
@@ -189,10 +189,47 @@ function paint(element) {
   Object.assign(chart, { width: w, titles: [...xLines, ...yLines].filter(Boolean) });
   chart.hits = [];
   items.forEach(item => (item.bars ? bars : item.band ? band : line)(chart, item, X, Y, { inside, above }));
+  coinciding(chart.labels || [], X, Y, { left, right, top, bottom }).forEach(({ text, x, y }) => write(text, [x, y], "end", { fill: c.text }));
   xLines.forEach((text, i) => write(text, [(left + right) / 2, bottom + 6 + texts + ROW * (i + 1) - 4], "middle"));
   yLines.forEach((text, i) => write(text, [ROW * (i + 1), (top + bottom) / 2], "middle",
     { transform: `rotate(-90 ${ROW * (i + 1)} ${(top + bottom) / 2})` }));
   element.replaceChildren(out);
+}
+
+// coinciding names lines that lie on each other beside them, where no line is; the mouse names those for which there is no room.
+function coinciding(lines, X, Y, { left, right, top, bottom }) {
+  const ways = lines.map(l => l.points.map(p => [X(p.x), Y(p.y)])), seen = new Set(), taken = [], out = [];
+  const on = (a, b) => {
+    const shared = a.flatMap(([x, y]) => b.filter(q => q[0] === x).map(q => Math.abs(q[1] - y)));
+    return shared.length > 0 && shared.every(away => away < 4);
+  };
+  const span = (way, from, to) => {
+    const ys = way.filter(([x]) => x >= from - 4 && x <= to + 4).map(([, y]) => y);
+    way.slice(1).forEach(([x, y], i) => [from, to].forEach(at => {
+      const [x0, y0] = way[i];
+      if (x0 < at && at < x) ys.push(y0 + (y - y0) * (at - x0) / (x - x0));
+    }));
+    return [Math.min(...ys), Math.max(...ys)];
+  };
+  ways.forEach((way, k) => {
+    const group = ways.map((_, i) => i).filter(i => i === k || i > k && !seen.has(i) && !seen.has(k) && on(way, ways[i]));
+    if (group.length < 2) return;
+    group.forEach(i => seen.add(i));
+    const rows = folded(group.map(i => lines[i].name).join(", "), right - left - 4), length = Math.max(...rows.map(wide));
+    const tall = ROW * (rows.length - 1);
+    for (let x = right - 2; x - length >= left + 2; x -= 8) {
+      const [high, low] = span(way, x - length, x);
+      // y is that of the last row.
+      const y = [high - 8, low + 18 + tall].find(y => y - tall - 10 >= top && y <= bottom - 2 &&
+        !taken.some(b => x - length < b.x && b.from < x && y - tall - 12 < b.y && b.above < y) &&
+        ways.every(w => { const [a, b] = span(w, x - length, x); return b < y - tall - 12 || a > y + 4; }));
+      if (y === undefined) continue;
+      taken.push({ x, from: x - length, y, above: y - tall - 12 });
+      rows.forEach((text, i) => out.push({ text, x, y: y - tall + ROW * i }));
+      return;
+    }
+  });
+  return out;
 }
 
 // A line has points with their marks, texts beside these, and what the mouse is told at each; or some of that.
@@ -203,7 +240,7 @@ function line(chart, { points, style, step, clip, under }, X, Y, { inside, above
     group.append(stroke(at.length > 1 ? way : clip ? `${way}m-7 0h14` : way, style));
   }
   at.forEach(([x, y], i) => {
-    if (style.mark) group.append(glyph(x, y, style));
+    if (style.mark) group.append(glyph(x, y, style, points[i].cell?.h));
     if (points[i].mark) group.append(svg("text", { x: x + 7, y: y + 4, fill: ink().text }, points[i].mark));
     if (points[i].text) chart.hits.push({ x, y, text: points[i].text, group: under ? null : group });
   });
@@ -325,6 +362,24 @@ function sample(style) {
   return e;
 }
 
+// What a reader has to know of a cell before he relies on its figures, in sentences.
+const caveatText = ([kind, n, all]) => D.caveats[kind].replace("%d", n).replace("%d", all);
+const caveatsOf = cell => (cell.h || []).map(caveatText);
+
+// hollows says of points with a cell and the name of a line which are hollow, and why; "" if none is.
+function hollows(f, points) {
+  const clauses = D.caveats.map((_, kind) => {
+    const of = points.filter(p => (p.cell.h || []).some(h => h[0] === kind)), has = of.map(p => p.cell.h.find(h => h[0] === kind));
+    if (of.length === 0) return "";
+    const worst = has.reduce((a, b) => b[1] * a[2] > a[1] * b[2] ? b : a);
+    const text = new Set(has.map(caveatText)).size > 1 ? "up to " + caveatText(worst) : caveatText(worst);
+    const names = [...new Set(of.map(p => p.name))], some = names.length > 3 ? "" : `, of ${names.join(", ")}`;
+    return `${text} (${of.length === points.length ? "all points" : `${of.length} of ${points.length} points${some}`})`;
+  }).filter(Boolean);
+  f.note = clauses.length ? `Hollow: ${clauses.join("; ")}.` : "";
+  return f.note && " " + f.note;
+}
+
 // A legend of [style, text, name]: each entry hides its line, in this chart alone, or shows it again.
 function legend(f, entries) {
   return make("ul", { class: "legend" }, ...entries.map(([style, text, name = text]) => make("li", {},
@@ -364,7 +419,7 @@ function buildFigure(host, kind, heading, wide, draw) {
   const alternative = make("details", {}, make("summary", {}, "The same as a table"), rows);
   const head = make("h3", {}, heading);
   const id = (host.closest("section") || host).id;
-  const f = { tools, head, body, caption, rows: () => [], cells: [], off: new Set(),
+  const f = { tools, head, body, caption, rows: () => [], cells: [], off: new Set(), note: "",
     name: `${id}-${1 + figures.filter(g => g.section === id).length}`, section: id };
   figures.push(f);
   const element = make("figure", { class: "chart" + (wide ? " wide" : ""), "data-chart": kind },
@@ -385,6 +440,7 @@ function buildFigure(host, kind, heading, wide, draw) {
   f.redraw = () => {
     dirty.delete(f);
     clearPlots(body);
+    f.note = "";
     draw(f, f.cells);
     fill();
     saves.hidden = !body.querySelector(".plot");
@@ -398,12 +454,13 @@ function buildFigure(host, kind, heading, wide, draw) {
   return f;
 }
 
-// A picture of a figure stands alone: light, with its heading, the legend, and all panels where the page has them.
+// A picture of a figure stands alone: light, with its heading, the legend, all panels where the page has them, and the note on hollow marks.
 function picture(f) {
   printing = true;
   f.redraw();
   const box = f.body.getBoundingClientRect(), c = ink(), pad = 12, top = 36, font = "'Liberation Sans', Arial, sans-serif";
-  const width = Math.ceil(box.width) + 2 * pad, height = Math.ceil(box.height) + top + pad;
+  const width = Math.ceil(box.width) + 2 * pad, notes = folded(f.note, width - 2 * pad);
+  const height = Math.ceil(box.height) + top + pad + ROW * notes.length;
   const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": font });
   const text = (words, attributes) => {
     const e = svg("text", attributes);
@@ -435,6 +492,7 @@ function picture(f) {
     text(e.textContent, { x: at.x + at.width / 2, y: at.y + at.height * 0.72, fill: c.soft, "font-size": 13, "text-anchor": "middle" });
   });
   f.body.querySelectorAll(".plot > svg").forEach(inner);
+  notes.forEach((line, i) => text(line, { x: pad, y: height - pad - ROW * (notes.length - 1 - i), fill: c.soft, "font-size": 12 }));
   printing = false;
   f.redraw();
   const name = `${document.querySelector("h1").textContent} ${f.head.textContent}`.replace(/[^A-Za-z0-9]+/g, "-").replace(/-$/, "");
@@ -480,7 +538,7 @@ function drawAll() { [...dirty].forEach(f => f.redraw()); }
 
 // An empty chart says why it is.
 function nothing(f, why) {
-  f.body.append(make("p", { class: "empty" }, why));
+  f.body.append(make("p", { class: "empty" }, why[0].toUpperCase() + why.slice(1)));
   f.caption.textContent = "";
   f.rows = () => [["nothing"]];
 }

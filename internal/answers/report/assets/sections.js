@@ -11,8 +11,9 @@ const SPLITS = VARIED.filter(i => {
     return seen.get(cell.d[LABEL]) !== cell.d[i];
   });
 });
-// Of very many cells the page has the medians alone.
-const statistics = () => D.quantiles ? ["median", "mean", "p90", "p95", "p99", "min", "max"] : ["median"];
+// The first is the figure of the tables, whose interval is known. Of very many cells the page has that alone.
+const statistics = () => D.quantiles ? [["center", "figure"], ...["median", "mean", "p90", "p95", "p99", "min", "max"].map(s => [s, s])] :
+  [["center", "figure"]];
 
 // The variable of the horizontal axis that comes first: the number of nodes, else the one with most values.
 function firstVariable(preferred) {
@@ -23,13 +24,13 @@ function firstVariable(preferred) {
 
 // Values that are far apart cannot be read on one linear axis.
 function farApart(metric) {
-  const values = D.cells.map(cell => figure(cell, metric)).filter(Boolean).map(f => f.median).filter(v => v !== null);
+  const values = D.cells.map(cell => figure(cell, metric)).filter(Boolean).map(f => f.center).filter(v => v !== null);
   return values.length > 0 && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 300;
 }
 
 // A chart of a metric: what is varied along, in panels, and how the axes are are the reader's choice.
 function explorer(host, o) {
-  const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "median", logX: false, logY: farApart(o.metric),
+  const state = { metric: o.metric, x: o.x, panel: "auto", statistic: "center", logX: false, logY: farApart(o.metric),
     theory: true, band: true, zero: !/^(availability|fairness)/.test(D.metrics[o.metric].name) };
   const f = buildFigure(host, "lines", "", o.wide, draw);
   const set = key => v => { state[key] = v; };
@@ -51,13 +52,13 @@ function explorer(host, o) {
   }
   const logY = flag("logY", "log y");
   f.tools.append(
-    choose(f, "show", "show", statistics().map(s => [s, s]), () => state.statistic, set("statistic")),
+    choose(f, "show", "show", statistics(), () => state.statistic, set("statistic")),
     flag("logX", "log x"), logY, flag("zero", "from 0"), flag("band", "interval"), flag("theory", "claims"));
 
   // What has neither the axis nor panels is held at one value, unless the reader wants a line for each.
   // The first shown is the level that most cells have a value at.
   const level = (i, cells) => {
-    const counts = D.columns[i].values.map((_, k) => cells.filter(cell => cell.d[i] === k && figure(cell, state.metric)?.median != null).length);
+    const counts = D.columns[i].values.map((_, k) => cells.filter(cell => cell.d[i] === k && figure(cell, state.metric)?.center != null).length);
     const k = counts.indexOf(Math.max(...counts));
     return counts[k] > 0 ? k : D.columns[i].values.findIndex((_, n) => cells.some(cell => cell.d[i] === n));
   };
@@ -91,7 +92,7 @@ function explorer(host, o) {
     const read = cell => {
       const s = figure(cell, state.metric);
       if (!s || s[state.statistic] === null) return null;
-      const interval = state.band && state.statistic === "median";
+      const interval = state.band && state.statistic === "center";
       return { y: s[state.statistic], low: interval ? s.low : null, high: interval ? s.high : null, f: s,
         mark: mark(cell, m, s[state.statistic]) };
     };
@@ -114,6 +115,33 @@ function choosePanel(chosen, splits) {
   if (chosen !== "auto") return chosen;
   const few = splits.filter(i => D.columns[i].values.length <= 6);
   return few.length ? few[0] : null;
+}
+
+// parted gives each panel as many of the named lines as it has room for, and says which part of them it has.
+function parted(panels, names) {
+  const parts = Math.ceil(names.length / D.mostLines), end = i => Math.floor(i * names.length / parts);
+  if (parts < 2) return panels;
+  return panels.flatMap(p => Array.from({ length: parts }, (_, i) => ({ ...p, name: [p.name, `${i + 1} of ${parts}`].filter(Boolean).join(", "),
+    lines: p.lines.filter(line => names.slice(end(i), end(i + 1)).includes(line.name)) }))).filter(p => p.lines.length > 0);
+}
+
+// plotPanels plots what chart makes of each panel, under their names: beside each other, or below each other
+// where the names of a place need the width. More stands behind the heading in its label.
+function plotPanels(fig, panels, more, chart) {
+  const charts = panels.map(chart), alone = panels.length === 1 || charts.some(({ x }) => (x.names || []).length > 5);
+  const host = make("div", { class: "panels" + (alone ? " one" : "") });
+  const holders = panels.map(p => make("div", {}, p.name ? make("p", { class: "panel-title" }, p.name) : null));
+  host.append(...holders);
+  fig.body.append(host);
+  panels.forEach((p, k) => plot(holders[k], charts[k],
+    `${fig.head.textContent}${more}${p.name ? ", " + p.name : ""}: the same as a table below`));
+}
+
+// same says that every trial of panels has one value, in which a reader would see nothing; "" if that is not so.
+function same(panels, m) {
+  const points = panels.flatMap(p => p.lines.flatMap(line => line.points)), [{ y }] = points;
+  const still = q => q.y === y && !q.f.censored && [q.f.min ?? q.low ?? y, q.f.max ?? q.high ?? y].every(v => v === y);
+  return points.every(still) ? `${panels.map(p => p.name).filter(Boolean).join(", ")}: ${m.title} is ${show(y)} in every trial.`.replace(/^: /, "") : "";
 }
 
 function drawLines(fig, state, m, along, panels, cells) {
@@ -143,6 +171,15 @@ function drawLines(fig, state, m, along, panels, cells) {
     allHidden(fig);
     return;
   }
+  const folds = panels.map(p => same([p], m)).filter(Boolean);
+  if (folds.length === panels.length) {
+    nothing(fig, same(panels.map(p => ({ ...p, name: "" })), m) || folds.join(" "));
+    fig.rows = () => tableOf(panels, state, m, along);
+    return;
+  }
+  const everywhere = panels;
+  panels = panels.filter(p => !same([p], m));
+  if (state.x !== null) panels = parted(panels, [...new Set(panels.flatMap(p => p.lines.map(line => line.name)))]);
   const points = panels.flatMap(p => p.lines.flatMap(line => line.points));
   const ys = points.flatMap(p => [p.y, p.low, p.high]).filter(v => v !== null && v !== undefined && (!state.logY || v > 0));
   let top = Math.max(...ys);
@@ -152,19 +189,15 @@ function drawLines(fig, state, m, along, panels, cells) {
   const measured = top;
   claimed.forEach(v => { if (v <= 1.6 * measured) top = Math.max(top, v); });
   const xs = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
-  const host = make("div", { class: "panels" + (panels.length === 1 ? " one" : "") });
-  fig.body.append(host);
   const y = verticalAxis(m.title, top, bottom, state);
   const x = state.x === null ? categories(along, panels) : horizontalAxis(along, xs, state.logX);
-  const holders = panels.map(p => make("div", {}, p.name ? make("p", { class: "panel-title" }, p.name) : null));
-  host.append(...holders);
-  panels.forEach((p, k) => {
-    plot(holders[k], { x, y, items: [...(state.band ? p.lines.flatMap(l => bandsOf(l, y.max, y.min)) : []), ...theory[k].flat(),
+  plotPanels(fig, panels, "", (p, k) => ({ x, y, items: [...(state.band ? p.lines.flatMap(l => bandsOf(l, y.max, y.min)) : []), ...theory[k].flat(),
       ...p.lines.map(l => withTexts(l, (l, q) => pointText(l, q, m, state)))],
-    }, `${fig.head.textContent}${p.name ? ", " + p.name : ""}: the same as a table below`);
-  });
-  caption(fig, state, m, along, { x, y, dropped, total, cells, claimed, top });
-  fig.rows = () => tableOf(panels, state, m, along);
+    labels: state.x === null ? [] : p.lines }));
+  caption(fig, state, m, along, { x, y, dropped, total, cells, claimed, top,
+    marked: panels.flatMap(p => p.lines.flatMap(line => line.points.map(q => ({ cell: q.cell, name: line.name })))) });
+  fig.caption.append(...folds.map(text => " " + text));
+  fig.rows = () => tableOf(everywhere, state, m, along);
 }
 
 // Labels that are not shown leave no gap on an axis of labels.
@@ -174,11 +207,15 @@ function categories(along, panels) {
   return named(along, used.map(i => D.columns[LABEL].values[i]));
 }
 
+// called is what the statistic that is shown is called of a metric.
+const called = (state, m) => state.statistic !== "center" ? state.statistic : m.pooled ? "mean" : "median";
+
 function pointText(line, p, m, state) {
   const at = state.x === null ? "" : `${title(D.columns[state.x])} ${show(p.x)}\n`;
   const interval = p.low === null && p.high === null ? "" : figureText({ ...p.f }, m)[1];
   const censored = p.f.censored ? `, ${p.f.censored} ${m.bound ? "beyond" : "timed out"}` : "";
-  return `${line.name}\n${at}${state.statistic} ${show(p.y)}${p.mark}${interval} ${m.unit}\nn ${p.f.n}${censored}`;
+  return [line.name, `${at}${called(state, m)} ${show(p.y)}${p.mark}${interval} ${m.unit}`, `n ${p.f.n}${censored}`,
+    ...caveatsOf(p.cell)].join("\n");
 }
 
 // What captions say, in sentences.
@@ -196,22 +233,22 @@ function caption(fig, state, m, along, a) {
     `The horizontal axis is ${state.logX ? "logarithmic" : "linear"}.`, vertical(state.logY, a.y.min),
   m.doc ? `${m.title[0].toUpperCase()}${m.title.slice(1)} is the column ${m.name}, defined as “${m.doc}”.` : ""];
   const missing = a.cells.filter(cell => { const s = figure(cell, state.metric); return !s || s[state.statistic] === null; }).length;
-  if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${state.statistic}: nothing was measured, or too many timed out or were beyond.`);
+  if (missing) parts.push(`${missing} of ${a.cells.length} cells have no ${called(state, m)}: nothing was measured, or too many timed out or were beyond.`);
   if (a.dropped) parts.push(`${a.dropped} values that are not above 0 have no place on a logarithmic axis.`);
   if (a.claimed.some(v => v > a.y.max)) parts.push("Claims beyond the axis are cut off.");
   const doubtful = a.cells.filter(cell => { const s = figure(cell, state.metric); return s && mark(cell, m, s[state.statistic]); })
     .sort((p, q) => q.u - p.u);
   if (doubtful.length) parts.push(MARKED(doubtful[0]) + ".");
   if (a.total > MOST_LINES) parts.push(`Of up to ${a.total} lines in a panel ${MOST_LINES} are drawn: filter to see the others.`);
-  fig.caption.textContent = parts.filter(Boolean).join(" ");
+  fig.caption.textContent = parts.filter(Boolean).join(" ") + hollows(fig, a.marked);
 }
 
 function tableOf(panels, state, m, along) {
-  const rows = [["line", "panel", along, "n", "larger", state.statistic, "low", "high", "claimed"]];
+  const rows = [["line", "panel", along, "n", "larger", called(state, m), "low", "high", "claimed", "hollow"]];
   panels.forEach(p => p.lines.forEach(line => line.points.forEach(q => {
     const claims = (q.cell.b || []).filter(b => D.claims[b[0]].metric === m.name).map(([c, low, high]) =>
       `${D.claims[c].load || "any load"} (${D.claims[c].source}): ${low === high ? show(low) : show(low) + " to " + show(high)}`).join("; ");
-    rows.push([line.name, p.name, state.x === null ? value(q.cell, LABEL) : q.x, q.f.n, q.f.censored, q.mark ? show(q.y) + q.mark : q.y, q.low, q.high, claims]);
+    rows.push([line.name, p.name, state.x === null ? value(q.cell, LABEL) : q.x, q.f.n, q.f.censored, q.mark ? show(q.y) + q.mark : q.y, q.low, q.high, claims, caveatsOf(q.cell).join("; ")]);
   })));
   return rows;
 }
@@ -246,7 +283,7 @@ function holds(f, first, full) {
 function distributions(host) {
   const metrics = [...new Set(D.cells.flatMap(cell => (cell.e || []).map(s => s.m)))];
   if (metrics.length === 0) {
-    host.replaceChildren(make("p", { class: "empty" }, "No operations were recorded with these runs."));
+    still("spread", "No operations were recorded with these runs.");
     return;
   }
   const state = { metric: metrics[0], log: true };
@@ -285,7 +322,7 @@ function drawSpread(f, cells, pick, state, tail) {
     l.name = value(l.cell, LABEL);
     l.style = styleOf(l.cell.d[LABEL]);
   });
-  f.body.append(legend(f, lines.map(l => [{ ...l.style, mark: null }, `${l.name} (n ${l.s.n}${l.s.x ? `, ${l.s.x} not ended` : ""})`, l.name])));
+  f.body.append(legend(f, lines.map(l => [l.style, `${l.name} (n ${l.s.n}${l.s.x ? `, ${l.s.x} not ended` : ""})`, l.name])));
   lines = lines.filter(l => !f.off.has(l.name));
   if (lines.length === 0) {
     allHidden(f);
@@ -304,14 +341,18 @@ function drawSpread(f, cells, pick, state, tail) {
   const time = timed.title, dots = l => l.points.length < 25 ? { path: "m-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z" } : null;
   const percentiles = { title: "percentile", log: true, min: 1, max: decadeUp(Math.max(most, 10)), format: v => show(100 - 100 / v) };
   const times = { title: time, ...(log ? { log, min: low / 1.1, max: high * 1.1 } : { min: 0, max: nice(high) }) };
-  plot(f.body, { x: tail ? percentiles : times, y: tail ? { title: time, min: 0, max: nice(high) } : { title: "share of operations", min: 0, max: 1 },
-    items: lines.map(l => ({ step: !tail, style: { ...l.style, mark: dots(l) },
-      points: l.points.map(p => ({ x: xy(p)[0], y: xy(p)[1], text: text(l, p) })) })),
-  }, `${f.head.textContent} of ${state.metric}: the same as a table below`);
+  // The mark of a curve stands where half of the operations have ended, or as many as ever do.
+  const middle = l => [l.points.find(p => p.gone >= 0.5) || l.points.at(-1)].filter(Boolean).map(p => ({ x: xy(p)[0], y: xy(p)[1], cell: l.cell }));
+  plotPanels(f, parted([{ name: "", lines }], lines.map(l => l.name)), ` of ${state.metric}`, panel => ({
+    x: tail ? percentiles : times, y: tail ? { title: time, min: 0, max: nice(high) } : { title: "share of operations", min: 0, max: 1 },
+    items: panel.lines.flatMap(l => [{ step: !tail, style: { ...l.style, mark: dots(l) },
+      points: l.points.map(p => ({ x: xy(p)[0], y: xy(p)[1], text: text(l, p) })) },
+    { under: true, style: { ...l.style, dash: null }, points: middle(l) }]),
+  }));
   f.caption.textContent = at + (tail ? "The horizontal axis has as much room for each further nine of the percentile." :
     `The horizontal axis is ${log ? "logarithmic" : "linear"}.`) + " " + vertical(false, 0) +
     lines.filter(l => mark(l.cell, timed, l.s.v[0])).slice(0, 1).map(l => ` ${MARKED(l.cell)}.`).join("") +
-    (lines.some(l => l.s.g) ? " Where operations were cut off by the end of their trial, the curve is the estimate of Kaplan and Meier." : "");
+    (lines.some(l => l.s.g) ? " Where operations were cut off by the end of their trial, the curve is the estimate of Kaplan and Meier." : "") + hollows(f, lines);
   const quantile = (l, p) => { const q = l.s.v.findIndex((_, i) => (l.s.g ? l.s.g[i] : (l.s.r ? l.s.r[i] : i + 1) / l.s.n) >= p); return q < 0 ? null : l.s.v[q]; };
   f.rows = () => [["algorithm", "operations", "not ended", "fastest", "50 %", "90 %", "99 %", "slowest that ended"],
     ...lines.map(l => [l.name, l.s.n, l.s.x || 0, ...[l.s.v[0], quantile(l, 0.5), quantile(l, 0.9), quantile(l, 0.99),
@@ -321,8 +362,7 @@ function drawSpread(f, cells, pick, state, tail) {
 // A line for each algorithm, of what was granted and how long it took, step by step of a load that rises.
 function ramps(host) {
   if (!D.cells.some(cell => cell.r)) {
-    document.getElementById("ramp").remove();
-    document.querySelector('nav a[href="#ramp"]').remove();
+    absent("ramp");
     return;
   }
   [["granted", "Granted against requested", 1, "entries per second"], ["waits", "Waits against requested", 2, "mean wait (ms)"]]
@@ -335,7 +375,7 @@ function ramps(host) {
         const logY = part === 2;
         const all = list.filter(cell => cell.r).slice(0, MOST_LINES).map(cell => ({ cell, name: value(cell, LABEL),
           style: styleOf(cell.d[LABEL]),
-          points: cell.r.map(s => ({ x: s[0], y: s[part] })).filter(p => p.y !== null && (!logY || p.y > 0)) }))
+          points: cell.r.map(s => ({ cell, x: s[0], y: s[part] })).filter(p => p.y !== null && (!logY || p.y > 0)) }))
           .filter(line => line.points.length > 0);
         if (all.length === 0) {
           nothing(fig, "No cell shown has a load that rises.");
@@ -351,13 +391,15 @@ function ramps(host) {
         const ys = lines.flatMap(line => line.points.map(p => p.y));
         const y = verticalAxis(unit, Math.max(...ys), Math.min(...ys), { logY, zero: true });
         const same = { clip: true, under: true, points: [0, xs.at(-1)].map(v => ({ x: v, y: v })), style: { color: ink().soft, dash: ASKED, width: 1 } };
-        plot(fig.body, { x: horizontalAxis("requests per second", xs, false), y,
-          items: [...(part === 1 ? [same] : []), ...lines.map(line => withTexts(line, (l, p) =>
-            `${l.name}\nat ${show(p.x)} requests per second\n${show(p.y)} ${unit}`))],
-        }, `${heading}: the same as a table below`);
+        plotPanels(fig, parted([{ name: "", lines }], lines.map(line => line.name)), "", panel => ({
+          x: horizontalAxis("requests per second", xs, false), y,
+          items: [...(part === 1 ? [same] : []), ...panel.lines.map(line => withTexts(line, (l, p) =>
+            [l.name, `at ${show(p.x)} requests per second`, `${show(p.y)} ${unit}`, ...caveatsOf(p.cell)].join("\n")))],
+        }));
         fig.caption.textContent = at + "The horizontal axis is linear: it is the rate that each step asks for, of all processes together. " +
           vertical(logY, y.min) + (part === 1 ? " It counts the entries in the time of the step; on the dashed line all requests are granted." :
-          " The mean is over the requests that came in the step, whenever they were granted.");
+          " The mean is over the requests that came in the step, whenever they were granted.") +
+          hollows(fig, lines.flatMap(line => line.points.map(p => ({ cell: p.cell, name: line.name }))));
         fig.rows = () => [["algorithm", "requests per second", unit], ...lines.flatMap(line => line.points.map(p => [line.name, p.x, p.y]))];
       }
     });
@@ -366,8 +408,7 @@ function ramps(host) {
 // A histogram for each algorithm, of the phase at which something happened to its leader.
 function phases(host) {
   if (!D.cells.some(cell => cell.p)) {
-    document.getElementById("phase").remove();
-    document.querySelector('nav a[href="#phase"]').remove();
+    absent("phase");
     return;
   }
   const f = buildFigure(host, "phase", "Operations by phase", true, draw);
@@ -390,7 +431,7 @@ function phases(host) {
     fig.body.append(panels);
     shown.forEach(cell => {
       const name = value(cell, LABEL), bins = cell.p.b, each = cell.p.n / bins.length;
-      const holder = make("div", {}, make("p", { class: "panel-title" }, `${name}: ${verdict(cell)}`));
+      const holder = make("div", {}, make("p", { class: "panel-title" }, [`${name}: ${verdict(cell)}`, ...caveatsOf(cell)].join("; ")));
       panels.append(holder);
       plot(holder, { x: named("share of the period", bins.map((_, i) => show((i + 0.5) / bins.length))),
         y: verticalAxis("operations", Math.max(...bins, each), 0, { zero: true }),
@@ -409,6 +450,10 @@ function phases(host) {
 // A bar for each algorithm, of its kinds of messages.
 function kinds(host) {
   const measures = ["sent", "delivered", "lost", "bytes"];
+  if (!D.cells.some(cell => (cell.k || []).length > 0)) {
+    still("kinds", "No cell has messages by kind: messages.csv is missing, or no trial was ok.");
+    return;
+  }
   const state = { measure: 0 };
   const f = buildFigure(host, "kinds", "Messages of a trial, by kind", true, draw);
   f.tools.append(choose(f, "count", "Count", measures.map(m => [m, m]), () => measures[state.measure], v => { state.measure = measures.indexOf(v); }));
@@ -446,7 +491,7 @@ function kinds(host) {
 // What was asked of the network, and what it did.
 function faults(host) {
   if (D.faults.length === 0) {
-    host.replaceChildren(make("p", { class: "empty" }, "These runs ask for no fault, or do not say what came of it."));
+    still("faults", "These runs ask for no fault, or do not say what came of it.");
     return;
   }
   D.faults.forEach((fault, i) => buildFigure(host, "faults", `${fault}: requested and achieved`, false, draw(fault, i)));
@@ -468,13 +513,16 @@ function faults(host) {
       }
       const high = nice(Math.max(...points.flatMap(p => [p.x, p.y]), 1e-9) * 1.02);
       const both = title => ({ title, min: 0, max: high, grid: true });
-      plot(fig.body, { x: both("requested"), y: both("achieved"),
+      const lines = labels.map(k => ({ name: name(k), style: { ...styleOf(k), dash: null },
+        points: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ ...p,
+          text: [`${name(k)}, cell ${p.cell.c}`, `requested ${show(p.x)}`, `achieved ${show(p.y)}`, ...caveatsOf(p.cell)].join("\n") })) }))
+        .filter(line => line.points.length > 0);
+      plotPanels(fig, parted([{ name: "", lines }], lines.map(line => line.name)), "", panel => ({ x: both("requested"), y: both("achieved"),
         items: [{ under: true, points: [0, high].map(v => ({ x: v, y: v })), style: { color: ink().soft, dash: ASKED, width: 1 } },
-          ...labels.map(k => ({ style: { ...styleOf(k), dash: null }, points: points.filter(p => p.cell.d[LABEL] === k).map(p => ({ ...p,
-            text: `${name(k)}, cell ${p.cell.c}\nrequested ${show(p.x)}\nachieved ${show(p.y)}` })) }))],
-      }, `${fault}, requested and achieved: the same as a table below`);
+          ...panel.lines] }));
       fig.caption.textContent = "Each point is a cell: the mean over its trials, those that timed out or broke a promise too. " +
-        "On the dashed line, what was asked for is what happened. Both axes are linear and start at 0.";
+        "On the dashed line, what was asked for is what happened. Both axes are linear and start at 0." +
+        hollows(fig, points.map(p => ({ cell: p.cell, name: name(p.cell.d[LABEL]) })));
       fig.rows = () => [["cell", ...D.columns.map(title), "requested", "achieved", "least", "most"],
         ...points.map(p => [p.cell.c, ...D.columns.map((_, i) => value(p.cell, i)), p.x, p.y, p.low, p.high])];
     };
@@ -485,19 +533,31 @@ function faults(host) {
 function failures(host) {
   const metrics = D.main.filter(i => D.metrics[i].spans);
   if (metrics.length === 0) {
-    document.getElementById("failures").remove();
-    document.querySelector('nav a[href="#failures"]').remove();
+    absent("failures");
     return;
   }
   const rates = ["crash_rate", "loss", "duplication"].concat(NUMERIC.map(i => D.columns[i].name)
     .filter(name => /^(failures|network|detector|scenario)_/.test(name)));
   const x = rates.map(name => D.columns.findIndex(c => c.name === name)).find(i => NUMERIC.includes(i));
-  if (x === undefined) host.before(make("p", { class: "small" }, "No rate of failures was varied: one place for each algorithm, or choose another variable."));
-  metrics.forEach(metric => explorer(host, { metric, x: x === undefined ? null : x }));
+  if (x === undefined) still("failures", "No failure was varied.");
+  else metrics.forEach(metric => explorer(host, { metric, x }));
+}
+
+// What a section is about is not in these runs.
+function absent(id) {
+  document.getElementById(id).remove();
+  document.querySelector(`nav a[href="#${id}"]`).remove();
+}
+
+// A section that has nothing to say is a sentence.
+function still(id, why) {
+  const section = document.getElementById(id);
+  section.classList.add("still");
+  section.append(make("p", { class: "said" }, why));
 }
 
 function start() {
-  buildTheme();
+  buildPaper();
   buildFilters();
   buildTable();
   buildDownloads();
@@ -507,7 +567,7 @@ function start() {
   const first = D.main.find(i => D.metrics[i].wait) ?? D.metrics.findLastIndex(m => m.wait);
   const count = D.main.find(i => D.metrics[i].count);
   const asked = D.question.length ? D.question : [first >= 0 ? first : 0, count >= 0 ? count : 0];
-  if (D.metrics.length === 0) host("figures").append(make("p", { class: "empty" }, "No trial was ok: there is no figure to draw."));
+  if (D.metrics.length === 0) still("figures", "No trial was ok: there is no figure to draw.");
   else asked.slice(0, 2).forEach(metric => explorer(host("figures"), { metric, x: firstVariable() }));
   distributions(host("spread"));
   ramps(host("ramp"));
@@ -518,7 +578,7 @@ function start() {
   document.getElementById("thinned").textContent = `A curve is drawn through at most ${D.points} points of its sample, ` +
     "denser towards the slowest; each of them is exact.";
   if (!D.quantiles) {
-    document.getElementById("table-tools").before(make("p", { class: "small" }, "There are so many cells that this page has the medians and " +
+    document.getElementById("table-tools").before(make("p", { class: "small" }, "There are so many cells that this page has the figures and " +
       "their intervals alone; summary.csv has the other figures."));
   }
   buildAddress();

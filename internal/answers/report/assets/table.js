@@ -10,7 +10,7 @@ const table = {
 
 function varies(metric) {
   const seen = new Set();
-  D.cells.forEach(cell => { const f = figure(cell, metric); if (f) seen.add(f.median); });
+  D.cells.forEach(cell => { const f = figure(cell, metric); if (f) seen.add(f.center); });
   return seen.size > 1;
 }
 
@@ -25,17 +25,28 @@ function tableColumns() {
   D.metrics.forEach((m, i) => {
     if (!table.shown.has(m.name)) return;
     columns.push({ id: m.name, head: m.title, numeric: true, doc: `${m.name}: ${m.doc} (${m.unit})`,
-      sort: cell => { const f = figure(cell, i); return f ? f.median : null; }, figure: i });
+      sort: cell => { const f = figure(cell, i); return f ? f.center : null; }, figure: i });
   });
   return columns;
 }
 
 function figureText(f, m) {
   if (!f) return ["n/a", ""];
-  const middle = f.median === null ? (m.bound ? "beyond" : D.beyond) : digits(f.median) + f.mark;
-  if (f.low === null && f.high === null) return [middle, " [n/a]"];
+  const middle = f.center === null ? (m.bound ? "beyond" : D.beyond) : digits(f.center) + f.mark;
+  if (f.low === null && f.high === null) return [middle, " [n/a]" + seenText(f, m)];
   const end = v => v === null ? "..." : digits(v);
-  return [middle, ` [${end(f.low)}, ${end(f.high)}]`];
+  return [middle, ` [${end(f.low)}, ${end(f.high)}]${seenText(f, m)}`];
+}
+
+// In how many trials a pooled figure is not what it is where nothing happened, unless it is in all.
+function seenText(f, m) {
+  if (f.seen === null || f.seen === f.n) return "";
+  const percent = v => {
+    const whole = Math.round(100 * v);
+    return digits(whole > 0 && whole < 100 || v === 0 || v === 1 ? whole : 100 * v) + " %";
+  };
+  const below = m.calm ? ` below ${digits(m.calm)}` : "";
+  return `${below} in ${percent(f.seen / f.n)} [${percent(f.seenLow)}, ${percent(f.seenHigh)}]`;
 }
 
 // The n of a figure, where it is not the number of trials with status ok of its row.

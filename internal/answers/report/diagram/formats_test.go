@@ -16,20 +16,20 @@ import (
 )
 
 // The expressions by which ShiViz reads such a log, and finds where one execution ends
-// and the next begins. They have to be typed in there, so docs/trace.md names them.
+// and the next begins. They have to be typed in there, so docs/how-to/trace.md names them.
 const (
 	shivizPattern   = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
 	shivizDelimiter = `^=== (?<trace>.*) ===$`
 )
 
 func TestShiViz_Documented(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/trace.md")
+	text, err := os.ReadFile("../../../../docs/how-to/trace.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, expression := range []string{shivizPattern, shivizDelimiter} {
 		if !strings.Contains(string(text), "`"+expression+"`") {
-			t.Errorf("docs/trace.md has no `%s`", expression)
+			t.Errorf("docs/how-to/trace.md has no `%s`", expression)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestMermaid_Limits(t *testing.T) {
 		if n := strings.Count(out.String(), "->>"); n != mermaidMessages {
 			t.Errorf("%+v: %d messages, want %d", w, n, mermaidMessages)
 		}
-		if len(notes) != 1 || !strings.Contains(notes[0], "drawn are 100 of ") {
+		if len(notes) != 1 || !strings.Contains(notes[0], "shows 100 of ") {
 			t.Errorf("%+v: notes %q", w, notes)
 		}
 	}

@@ -33,7 +33,7 @@ func (d *Diagram) mermaid(w io.Writer) ([]string, error) {
 	drawn := fitting(lines, d.win.Event > 0)
 	var notes []string
 	if len(drawn) < len(lines) {
-		notes = append(notes, fmt.Sprintf("drawn are %d of %s, since Mermaid takes few: choose others with "+
+		notes = append(notes, fmt.Sprintf("shows %d of %s, since Mermaid takes few: choose others with "+
 			"--from, --to and --event", messages(drawn),
 			console.Plural(messages(lines), "message", "messages")))
 	}
@@ -130,7 +130,7 @@ func silent(r *trace.Record) bool {
 }
 
 func (d *Diagram) mermaidMessage(m *message) mermaidLine {
-	arrow, what := "-)", " (on its way)"
+	arrow, what := "-)", " (in flight)"
 	switch m.fate {
 	case delivered:
 		arrow, what = "->>", ""

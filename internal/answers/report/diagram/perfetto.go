@@ -187,7 +187,7 @@ func (p *perfetto) count(change map[time.Duration]int) {
 			break
 		}
 		flying += change[at]
-		p.out = append(p.out, perfEvent{Phase: "C", Name: "messages on their way", Pid: 1, At: p.us(at),
+		p.out = append(p.out, perfEvent{Phase: "C", Name: "messages in flight", Pid: 1, At: p.us(at),
 			Args: map[string]any{"messages": flying}})
 	}
 }

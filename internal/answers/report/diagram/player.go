@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/report/player"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -69,6 +70,7 @@ func (d *Diagram) play() *player.Data {
 		p.event(i, i-from)
 	}
 	p.messages(from, to)
+	p.bands()
 	for _, b := range d.trace.Breaches {
 		if b.Record >= from && b.Record < to {
 			p.Breaches = append(p.Breaches, b.Record-from, p.word(b.Text))
@@ -221,6 +223,25 @@ func (p *playing) state(r *trace.Record, q, i int) {
 			leader += fmt.Sprintf(", term %d", r.Arg)
 		}
 		p.set(q, player.Leader, leader, i)
+	}
+}
+
+// bands are what is cut and flaky, and which side each process is on.
+func (p *playing) bands() {
+	p.Bands = []player.Band{}
+	end := time.Duration(0)
+	if n := len(p.trace.Records); n > 0 {
+		end = p.trace.Records[n-1].At
+	}
+	for _, s := range p.story.network.spans {
+		b := player.Band{From: int64(s.from), To: int64(min(s.to, end)), Text: s.kind() + s.sides(),
+			Sides: []int{}}
+		for q := range p.story.nodes {
+			if side, sided := s.side(uint32(q + 1)); sided {
+				b.Sides = append(b.Sides, side)
+			}
+		}
+		p.Bands = append(p.Bands, b)
 	}
 }
 

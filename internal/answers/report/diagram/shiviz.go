@@ -54,7 +54,8 @@ func (d *Diagram) shiViz(w io.Writer) ([]string, error) {
 	}
 	var notes []string
 	if events > manyEvents {
-		notes = append(notes, fmt.Sprintf("%d events are many for ShiViz, which is at ease with %d: choose "+
+		notes = append(notes, fmt.Sprintf("%d events are many for ShiViz, which handles about %d well: "+
+			"choose "+
 			"fewer with --from and --to", events, manyEvents))
 	}
 	_, err := io.WriteString(w, out.String())

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -68,6 +70,39 @@ const (
 	cut
 	flaky
 )
+
+// kind says what the network is in the middle of.
+func (s *span) kind() string {
+	if s.what == flaky {
+		return "flaky: "
+	}
+	return "cut: "
+}
+
+// groups are the sides of a partition; none: links are cut, or flaky.
+func (s *span) groups() [][]uint32 {
+	change, err := link.ParseChange(s.text)
+	if err != nil || s.what != cut {
+		return nil
+	}
+	return change.Groups
+}
+
+// side is on which side of a partition process p is, from 0; -1: on that of the others. It is false where
+// there are no sides.
+func (s *span) side(p uint32) (side int, sided bool) {
+	groups := s.groups()
+	return slices.IndexFunc(groups, func(g []uint32) bool { return slices.Contains(g, p) }), len(groups) > 0
+}
+
+// sides are those of a partition, or the links, in words.
+func (s *span) sides() string {
+	text := strings.ReplaceAll(s.text, "|", " | ")
+	if len(s.groups()) == 1 {
+		text += " | others"
+	}
+	return text
+}
 
 // forever is the end of what did not end.
 const forever = time.Duration(math.MaxInt64)

@@ -102,7 +102,7 @@ func (c *drawing) choose() {
 			c.arrows = c.arrows[:mostArrows]
 			d.to = min(d.to, c.arrows[mostArrows-1].sent)
 		}
-		c.leaveOut("drawn are the %s %d of %d messages, from %v to %v: choose others with --from and --to",
+		c.leaveOut("shows the %s %d of %d messages, from %v to %v: choose others with --from and --to",
 			which, mostArrows, all, d.from, d.to)
 	}
 	c.procs = c.processes()
@@ -112,10 +112,10 @@ func (c *drawing) choose() {
 		c.arrows = slices.DeleteFunc(c.arrows, func(m *message) bool {
 			return c.lane(m.from) < 0 || c.lane(m.to) < 0
 		})
-		c.leaveOut("drawn are the %d busiest of %d processes, and %d of %d messages", mostLanes, n,
+		c.leaveOut("shows the %d busiest of %d processes, and %d of %d messages", mostLanes, n,
 			len(c.arrows), before)
 	} else if n < c.story.nodes {
-		c.leaveOut("left out are %d of %d processes, to which nothing happens", c.story.nodes-n,
+		c.leaveOut("omits %d of %d processes, which have no events", c.story.nodes-n,
 			c.story.nodes)
 	}
 }
@@ -289,7 +289,7 @@ func (c *drawing) counts() string {
 }
 
 var fateWords = map[fate]string{
-	delivered: "delivered", lost: "lost", undelivered: "undeliverable", pending: "on their way",
+	delivered: "delivered", lost: "lost", undelivered: "undeliverable", pending: "in flight",
 }
 
 // about says what is drawn.

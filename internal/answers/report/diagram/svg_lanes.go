@@ -3,12 +3,10 @@ package diagram
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/chart/svg"
 	"github.com/conclave-bench/conclave/pkg/algo"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -85,30 +83,21 @@ func (c *drawing) drawBand(b *span) {
 	if !seen {
 		return
 	}
-	what := "cut: "
-	if b.what == flaky {
-		what = "flaky: "
-	}
 	c.legendOf("band")
-	change, err := link.ParseChange(b.text)
 	var out svg.Writer
 	for _, p := range c.procs {
 		class := "band"
-		if err == nil && b.what == cut && len(change.Groups) > 0 {
-			side := slices.IndexFunc(change.Groups, func(g []uint32) bool { return slices.Contains(g, p) })
+		if side, sided := b.side(p); sided {
 			class = fmt.Sprintf("g%d", (side+groupColours)%groupColours)
 		}
 		out.Put(`<path class="%v" d="M%v %vH%vV%vH%vz"/>`, class, x0,
 			c.y(p)-c.spacing/2, x1, c.y(p)+c.spacing/2, x0)
 	}
-	c.add(ground, x0, x1, `<g>%v%v</g>`, title(what+b.text+", "+during(*b)), out.String())
+	c.add(ground, x0, x1, `<g>%v%v</g>`, title(b.kind()+b.text+", "+during(*b)), out.String())
 	if b.from >= c.from {
 		c.add(lines, x0, x0, `<path class="edge" d="M%v %vV%v"/>`, x0, c.top-4, c.height())
 	}
-	sides := strings.ReplaceAll(b.text, "|", " | ")
-	if len(change.Groups) == 1 {
-		sides += " | others"
-	}
+	what, sides := b.kind(), b.sides()
 	for _, text := range []string{what + sides, what + short(sides, 40), what + short(sides, 14)} {
 		if c.write(text, x0+3, c.top-7, false) {
 			return

@@ -220,7 +220,7 @@ func (c *drawing) drawMessages() {
 		}
 	}
 	if unnamed > 0 {
-		c.leaveOut("%s no room for a name: colour and dash tell the kind, and pointing at an arrow tells all",
+		c.leaveOut("%s no room for a name: colour and dash show the kind; hover over an arrow for details",
 			console.Plural(unnamed, "message has", "messages have"))
 	}
 }

@@ -32,7 +32,7 @@ func (d *Diagram) words(m *message) string {
 	case undelivered:
 		text += fmt.Sprintf(": p%d was down at %v", m.to, at)
 	default:
-		text += ", still on its way at the end"
+		text += ", still in flight at the end"
 	}
 	return text + d.changed(m.end)
 }

@@ -35,13 +35,13 @@ func (d *Diagram) Write(w io.Writer, format string) ([]string, error) {
 	case "events":
 		return nil, WriteEvents(w, d.trace.Records, d.trace.Kinds, d.kept, nil)
 	}
-	return nil, fmt.Errorf("unknown format %q, want one of: %s", format, strings.Join(Formats, ", "))
+	return nil, fmt.Errorf("unknown format %q, expected one of: %s", format, strings.Join(Formats, ", "))
 }
 
 // WriteEvents writes records in words, a line each: its number, which Window.Event
 // means, when it was, and what happened. Those that kept leaves out are not written; a
-// nil kept leaves out none. With details, messages are told with what they hold, and
-// below each event stands what it changed, in lines of 80 columns.
+// nil kept leaves out none. With details, messages are written with what they hold, and
+// each event is followed by what it changed, in lines of 80 columns.
 func WriteEvents(w io.Writer, list trace.List, kinds []string, kept []bool,
 	details []harness.Detail) error {
 	out := bufio.NewWriter(w)

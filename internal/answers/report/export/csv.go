@@ -43,7 +43,7 @@ func writeCSV(s *selection) ([]File, error) {
 	for i, c := range s.cells {
 		for _, m := range s.metrics {
 			d := c.Describe(m.Name)
-			texts, known := results.SummaryRow(m.Name, d), []string{"", "", "", ""}
+			texts, known := results.SummaryRow(c, m.Name, d), []string{"", "", "", ""}
 			if r, there := restricted[i][m]; there {
 				known = []string{results.Number(r.Mean), results.Number(r.Low), results.Number(r.High),
 					results.Number(r.To)}
@@ -54,7 +54,8 @@ func writeCSV(s *selection) ([]File, error) {
 			row(t, c, texts)
 		}
 	}
-	return written("csv", s.base()+".csv", &answer.Document{Blocks: []answer.Block{t}})
+	files, err := written("csv", s.base()+".csv", &answer.Document{Blocks: []answer.Block{t}})
+	return append(files, s.beside(s.base()+".csv")...), err
 }
 
 // sheet is a table with the columns of the design and some of figures, as texts.

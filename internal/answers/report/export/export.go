@@ -1,7 +1,7 @@
 // Package export writes what a run measured in the formats of other tools:
 // benchstat, JUnit, two services that watch benchmarks, LaTeX, HdrHistogram's
 // plotter, archives of research data, and plain tables. It only reads the run;
-// docs/export.md says what each format is for.
+// docs/how-to/export.md says what each format is for.
 //
 // A figure is always the median over trials with its interval, as stats.Describe
 // has them. One that does not exist is left out, or is what the format has for a
@@ -50,45 +50,102 @@ type File struct {
 	Name  string
 	Data  []byte
 	Notes []string // what the format has no place for
+	// Beside says that it is about the other file, which alone is what was asked for.
+	Beside bool
 }
 
 // A Format is one of the formats.
 type Format struct {
 	Name, Doc string
-	Several   bool // it may take more than one file
-	empty     bool // it can be without a cell
-	all       bool // it has all metrics by default, else the main ones
-	write     func(*selection) ([]File, error)
-	tails     func(*selection) ([]File, error) // over operations; nil: it has none
+	// Reader is what reads it, One what a record of it is about, and Holds what is in it.
+	Reader, One, Holds string
+
+	usual   string // the metrics by default, in words, where neither all nor the main ones are
+	Several bool   // it may take more than one file
+	empty   bool   // it can be without a cell
+	all     bool   // it has all metrics by default, else the main ones
+	write   func(*selection) ([]File, error)
+	tails   func(*selection) ([]File, error) // over operations; nil: it has none
 }
 
 // Formats are the formats, in the order in which they are listed.
 func Formats() []Format {
 	return []Format{
-		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them", write: gobench},
+		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them",
+			Reader: "benchstat, and other readers of Go's benchmarks", One: "trial",
+			Holds: "the figures of each trial with status ok, times in nanoseconds; a comment for each " +
+				"of the " +
+				"others; no statistics: benchstat makes its own",
+			write: gobench},
 		{Name: "junit", Doc: "a test report in XML, a test case for each cell",
-			empty: true, write: junit},
+			Reader: "GitLab, Jenkins and others that show test reports", One: "cell",
+			Holds: "a test suite for each label and in it a test case for each cell: a failure where a " +
+				"promise " +
+				"was broken within the model, an error where the cell could not be judged; no figure",
+			usual: "none", empty: true, write: junit},
 		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
+			Reader: "github-action-benchmark", One: "metric of a cell",
+			Holds: "name, unit, value and interval of each figure: in smaller-is-better.json those of " +
+				"which less " +
+				"is better, in larger-is-better.json the others; no file that would be empty",
 			write: github},
-		{Name: "bmf", Doc: "Bencher Metric Format", write: bmf},
+		{Name: "bmf", Doc: "Bencher Metric Format",
+			Reader: "Bencher", One: "cell",
+			Holds: "for each metric its figure and the ends of its interval, times in nanoseconds",
+			write: bmf},
 		{Name: "csv", Doc: "a tidy summary, a row for each metric of a cell",
+			Reader: "a spreadsheet, pandas, R", One: "metric of a cell",
+			Holds: "the columns of summary.csv, and behind them restricted_mean, restricted_low, " +
+				"restricted_high and restricted_to",
 			empty: true, all: true, write: writeCSV,
 			tails: operationsCSV},
 		{Name: "json", Doc: "the same for programs, with the statuses",
+			Reader: "programs", One: "cell",
+			Holds: "design, trials by status, and for each metric what csv has, with the figure that " +
+				"stands for " +
+				"the cell; null where there is none",
 			empty: true, all: true, write: writeJSON,
 			tails: operationsJSON},
 		{Name: "markdown", Doc: "a table and the ranking, for a forge or a wiki",
+			Reader: "a forge, a wiki", One: "cell",
+			Holds: "the table of bench run, and the order of the algorithms in each place of the sweep",
 			empty: true, write: markdown,
 			tails: operationsMarkdown},
 		{Name: "latex", Doc: "a table for booktabs and siunitx",
+			Reader: "LaTeX with booktabs", One: "cell",
+			Holds: "a table for each metric that fits a column, its caption as a comment above it",
 			empty: true, write: latex,
 			tails: operationsLatex},
-		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true, write: pgfplots},
+		{Name: "pgfplots", Doc: "a figure for each metric and its data", Several: true,
+			Reader: "LaTeX with pgfplots", One: "point",
+			Holds: "a .tex file for each figure, and .dat files with its points: x, figure, interval, n, " +
+				"censored",
+			write: pgfplots},
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
-			Several: true, write: hgrm},
-		{Name: "ro-crate", Doc: "a description of the folder, for archives such as Zenodo", write: crate},
+			Reader: "the plotter of HdrHistogram", One: "percentile of the operations of a cell",
+			Holds: "the distribution of all single operations of a cell, not of trials",
+			usual: "the times of operations among those", Several: true, write: hgrm},
+		{Name: "ro-crate", Doc: "a description of the folder, for archives such as Zenodo",
+			Reader: "archives of research data, such as Zenodo", One: "file of the run",
+			Holds: "what each file of the folder is, whose the run is, and how it was made; no figure",
+			usual: "none",
+			write: crate},
 	}
 }
+
+// Usual says which metrics the format has unless some are named.
+func (f *Format) Usual() string {
+	switch {
+	case f.usual != "":
+		return f.usual
+	case f.all:
+		return "all"
+	}
+	return "those of the table of bench run"
+}
+
+// OfOperations says whether it can have quantiles over single operations in place of figures over trials.
+func (f *Format) OfOperations() bool { return f.tails != nil }
 
 // Names are those of the formats and the stores.
 func Names() (names []string) {
@@ -119,7 +176,8 @@ func (f *Format) Write(r *Run, o Options) ([]File, error) {
 		return nil, err
 	}
 	if o.Operations && f.tails == nil {
-		return nil, report.Mistaken("--over operations: %s has figures over trials alone; want csv, json, "+
+		return nil, report.Mistaken("--over operations: %s has figures over trials alone; expected csv, "+
+			"json, "+
 			"markdown or latex, or hgrm for the whole distribution", f.Name)
 	}
 	switch {
@@ -169,7 +227,11 @@ func choose(r *Run, f *Format, o Options) (*selection, error) {
 			}
 			return nil, report.Mistaken("%v", &metric.NameError{Kind: "metric", Name: name, Known: known})
 		}
-		s.metrics = append(s.metrics, metric.Named(name))
+		m := metric.Named(name)
+		if m.Common() != nil && view.Mixed(view.Designs(s.cells)) {
+			return nil, report.Mistaken("%s", view.MixedText(m))
+		}
+		s.metrics = append(s.metrics, m)
 	}
 	switch {
 	case len(o.Metrics) > 0:
@@ -206,11 +268,14 @@ func usedMetrics(t *results.Table) (used []*metric.Metric) {
 }
 
 // origin is one line that says which run this is.
-func (s *selection) origin() string {
+func (s *selection) origin() string { return s.run.Origin() }
+
+// Origin is one line that says which run it is.
+func (r *Run) Origin() string {
 	text := "conclave"
-	h := s.run.Header
+	h := r.Header
 	if h == nil {
-		return text + ", run " + printable(s.run.Name)
+		return text + ", run " + printable(r.Name)
 	}
 	if h.Version != "" {
 		text += " " + printable(h.Version)

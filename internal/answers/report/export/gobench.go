@@ -104,7 +104,7 @@ func remark(t *results.Trial) string {
 	case t.Status == trace.OK:
 		return "ok, and none of these metrics applies to it"
 	case t.Status == trace.TimedOut:
-		text = "timeout: its times are censored, larger than those of the others"
+		text = "timeout: its times are right-censored: larger than those of the others"
 	case t.Status == trace.Violated && !t.InModel:
 		text = "violation, in_model=false"
 	}
@@ -135,7 +135,7 @@ func better(m *metric.Metric) string {
 // alike: any difference is then a fact. Where trials differ, as under loss, they
 // are a sample like any other.
 func (s *selection) exact(m *metric.Metric) bool {
-	if m.Kind != metric.Count {
+	if !m.Kind.Exact() {
 		return false
 	}
 	for _, c := range s.cells {

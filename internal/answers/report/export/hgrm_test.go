@@ -142,7 +142,7 @@ func TestHgrm_MistakesOfAFile(t *testing.T) {
 	for text, says := range map[string]string{
 		"trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\n1,1,2,soon,,,ok,,\n": `line 2: column cause_ms: "soon"`,
 		"trial,operation,process,cause_ms,begin_ms,end_ms,status,cause,phase\nx,1,2,,,,ok,,\n":     `line 2: column trial: "x"`,
-		"trial,operation\n": `columns ["trial" "operation"], want ["trial"`,
+		"trial,operation\n": `columns ["trial" "operation"], expected ["trial"`,
 	} {
 		must(t, os.WriteFile(path, []byte(text), 0o644))
 		r, err := Read(dir)

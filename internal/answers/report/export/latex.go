@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,37 +10,9 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/view"
-	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
-	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
-
-// latex writes a tabular for the packages booktabs and siunitx: a row for each
-// cell, and for each metric the median and the ends of its interval, aligned at
-// the decimal point. The caption and what floats around it are the author's.
-func latex(s *selection) ([]File, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%% %s\n", s.origin())
-	b.WriteString("% Needs \\usepackage{booktabs,siunitx}.\n" +
-		"% Medians over trials with their 95 % intervals, " + s.run.Until().Method().Words() +
-		"; n: trials with status ok;\n" +
-		"% below a metric: those of them with a value, and behind a + those that timed out or never\n" +
-		"% recovered, which count as larger; " + view.BeyondLimit + ": the median lies among those.\n" +
-		"% Bold: the whole interval is better than those of all others in the same place.\n")
-	legend := &view.Legend{}
-	columns, groups := s.columnsOfTable(legend)
-	for _, note := range legend.Notes() {
-		b.WriteString("% " + note + ".\n")
-	}
-	comments := make([]string, len(s.cells))
-	for i, c := range s.cells {
-		comments[i] = view.Statuses(c)
-	}
-	tabular(&b, columns, groups, comments)
-	return []File{{Name: s.base() + ".tex", Data: b.Bytes()}}, nil
-}
 
 // tabular writes the table, of whose columns the last ones are those of groups; a comment
 // stands behind each row.
@@ -117,14 +88,22 @@ func (c *texColumn) figure(v float64, decimals int, missing string) {
 	}
 }
 
-// columnsOfPlace are those that say which cell a row is about.
+// columnsOfPlace are those that say which cell a row is about. What is beyond the algorithm's model is
+// marked.
 func (s *selection) columnsOfPlace() (all []*texColumn) {
 	label := &texColumn{name: "label"}
 	for _, c := range s.cells {
-		label.cells = append(label.cells, tex(view.Label(c.Design)))
+		text := tex(view.Label(c.Design))
+		if !c.InModel() {
+			text += `$^{\dag}$`
+		}
+		label.cells = append(label.cells, text)
 	}
 	all = []*texColumn{label}
 	for _, name := range s.columns {
+		if s.same(name) {
+			continue
+		}
 		column := &texColumn{name: name}
 		column.number = !slices.ContainsFunc(s.cells, func(c *results.Cell) bool {
 			return c.Get(name) != "" && !isNumber(c.Get(name))
@@ -142,75 +121,6 @@ func (s *selection) columnsOfPlace() (all []*texColumn) {
 		all = append(all, column)
 	}
 	return all
-}
-
-// columnsOfTable are all columns, and those of each metric.
-func (s *selection) columnsOfTable(l *view.Legend) (all []*texColumn, metrics []texGroup) {
-	all = s.columnsOfPlace()
-	count := &texColumn{name: "n", number: true}
-	for _, c := range s.cells {
-		count.add(strconv.Itoa(c.Count(trace.OK)))
-	}
-	all = append(all, count)
-	for _, m := range s.metrics {
-		columns := s.estimates(m, l)
-		metrics = append(metrics, texGroup{m.Title(), columns})
-		all = append(all, columns...)
-	}
-	return all, metrics
-}
-
-// estimates are the columns of a metric: three, and a fourth where its n is not that of
-// the rows.
-func (s *selection) estimates(m *metric.Metric, l *view.Legend) []*texColumn {
-	median := &texColumn{name: "median", number: true}
-	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
-	summaries := make([]stats.Summary, len(s.cells))
-	figures := make([][3]float64, len(s.cells))
-	for i, c := range s.cells {
-		d := c.Describe(m.Name)
-		summaries[i], figures[i] = d, [3]float64{d.Median, d.CILow, d.CIHigh}
-	}
-	decimals := decimalsOf(figures)
-	for i, d := range summaries {
-		missing, open := "n/a", "n/a"
-		if d.Censored > 0 {
-			missing = tex(view.BeyondLimit)
-		}
-		if !math.IsNaN(d.CILow) { // the other end lies among the time-outs
-			open = "\\ldots"
-		}
-		median.figure(d.Median, decimals, missing)
-		median.mark(l.Mark(d.Doubtful()))
-		low.figure(d.CILow, decimals, open)
-		high.figure(d.CIHigh, decimals, open)
-		if !math.IsNaN(d.Median) && s.stands(i, m, summaries) {
-			median.cells[i] = "\\bfseries " + median.cells[i]
-		}
-	}
-	columns := []*texColumn{median, low, high}
-	if own := s.ownN(summaries); own != nil {
-		columns = append(columns, own)
-	}
-	return columns
-}
-
-// ownN is the column with the n of a metric; nil if every row says it already.
-func (s *selection) ownN(summaries []stats.Summary) *texColumn {
-	column, differs := &texColumn{name: "n", number: true}, false
-	for i, d := range summaries {
-		own := view.OwnN(d, s.cells[i].Count(trace.OK))
-		differs = differs || own != ""
-		if text := cmp.Or(own, strconv.Itoa(d.N)); d.Censored > 0 {
-			column.put(text)
-		} else {
-			column.add(text)
-		}
-	}
-	if !differs {
-		return nil
-	}
-	return column
 }
 
 // decimalsOf is how many decimals figures with intervals need, so that the smallest figure has
@@ -233,26 +143,6 @@ func decimalsOf(figures [][3]float64) int {
 		}
 	}
 	return needed
-}
-
-// stands says whether the interval of a cell is better as a whole than those of all
-// other labels in the same place. A median alone may be ahead by chance, and what broke
-// a promise is ahead of nothing.
-func (s *selection) stands(i int, m *metric.Metric, summaries []stats.Summary) bool {
-	rivals, larger := 0, m.Better == metric.Higher
-	if s.cells[i].Count(trace.Violated) > 0 {
-		return false
-	}
-	for j, d := range summaries {
-		if i == j || !slices.Equal(s.place(s.cells[i]), s.place(s.cells[j])) {
-			continue
-		}
-		rivals++
-		if larger && !(summaries[i].CILow > d.CIHigh) || !larger && !(summaries[i].CIHigh < d.CILow) {
-			return false // also where an end does not exist
-		}
-	}
-	return rivals > 0
 }
 
 // headline writes the titles of groups above their columns, and the names of columns.

@@ -14,10 +14,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// mostSentences is how many of the ranking a page gets.
-const mostSentences = 100
+// mostLines is how many lines of the ranking a page gets.
+const mostLines = 100
 
-// markdown writes the table of bench run, and what it says of the algorithms.
+// markdown writes the table of bench run, and how the algorithms rank.
 func markdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	names := slices.Concat([]string{"algorithm"}, s.columns, []string{"n"}, metric.Names(s.metrics),
@@ -41,18 +41,33 @@ func markdown(s *selection) ([]File, error) {
 	notes := append([]string{"n: trials with status ok; figures: " +
 		view.FigureNote(s.run.Until().Method())}, legend.Notes()...)
 	b.WriteString(strings.Join(notes, "; ") + ".\n")
-	if r := compare.Rank(view.Filter(s.run.Table, s.Where)); r != nil {
+	for _, r := range s.rankings() {
 		fmt.Fprintf(&b, "\n%s:\n\n", inText(r.Head()))
-		sentences, more := r.Sentences(mostSentences)
-		for _, text := range sentences {
+		lines, more := r.Lines(mostLines)
+		for _, text := range lines {
 			fmt.Fprintf(&b, "- %s\n", inText(text))
 		}
 		if more > 0 {
 			fmt.Fprintf(&b, "- and %d more, which --where COLUMN=VALUE selects\n", more)
 		}
+		fmt.Fprintf(&b, "\n%s.\n", inText(r.Legend()))
 	}
+	b.WriteString(s.listed())
 	fmt.Fprintf(&b, "\n<sub>%s</sub>\n", inText(s.origin()))
 	return []File{{Name: s.base() + ".md", Data: b.Bytes()}}, nil
+}
+
+// rankings are those by the metrics that were asked for, as far as algorithms can be ranked by them; if
+// none was, that by the main time.
+func (s *selection) rankings() (out []*compare.Ranking) {
+	t := view.Filter(s.run.Table, s.Where)
+	if len(s.Metrics) == 0 {
+		out = append(out, compare.Rank(t))
+	}
+	for _, name := range s.Metrics {
+		out = append(out, compare.RankBy(t, metric.Named(name)))
+	}
+	return slices.DeleteFunc(out, func(r *compare.Ranking) bool { return r == nil })
 }
 
 // inText escapes what Markdown or HTML would take for its own. The brackets of an interval are

@@ -66,18 +66,6 @@ func short(text string) string {
 	return string([]rune(text)[:most]) + "..."
 }
 
-// unitOf is the unit in which a metric is recorded, in a sign or a word; a plain number
-// has none.
-func unitOf(m *metric.Metric) string {
-	switch m.Unit {
-	case metric.Bytes:
-		return "B"
-	case metric.Times, metric.Fraction, metric.Index:
-		return ""
-	}
-	return string(m.Unit)
-}
-
 // nanoseconds turns milliseconds into them, as if the point of the decimal
 // fraction were moved: 105.984995 is 105984995, and not a little more.
 func nanoseconds(ms float64) float64 {

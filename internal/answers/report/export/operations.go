@@ -97,7 +97,9 @@ func operationsCSV(s *selection) ([]File, error) {
 		}
 		row(sheet, r.cell, texts)
 	}
-	return written("csv", s.base()+"-operations.csv", &answer.Document{Blocks: []answer.Block{sheet}})
+	name := s.base() + "-operations.csv"
+	files, err := written("csv", name, &answer.Document{Blocks: []answer.Block{sheet}})
+	return append(files, s.beside(name)...), err
 }
 
 // shownTails are the places in tailed of the quantiles that tables for people have.
@@ -133,7 +135,7 @@ func operationsMarkdown(s *selection) ([]File, error) {
 	var b bytes.Buffer
 	table.Markdown(&b, inText)
 	notes := append([]string{view.TailNote}, legend.Notes()...)
-	fmt.Fprintf(&b, "figures: %s.\n\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")),
+	fmt.Fprintf(&b, "figures: %s.\n%s\n<sub>%s</sub>\n", inText(strings.Join(notes, "; ")), s.listed(),
 		inText(s.origin()))
 	return []File{{Name: s.base() + "-operations.md", Data: b.Bytes()}}, nil
 }
@@ -192,24 +194,37 @@ func operationsLatex(s *selection) ([]File, error) {
 		columns = append(columns, group...)
 	}
 	comments := make([]string, len(rows))
-	for i, r := range rows {
-		for _, k := range shownTails {
-			if tail := &r.tails[k]; tail.Refused() && tail.N > 0 {
-				comments[i] += fmt.Sprintf("; %s: %s", tailed[k].name, view.Refusal(tail))
-			}
-		}
-		comments[i] = view.Statuses(r.cell) + comments[i]
+	for i := range rows {
+		comments[i] = rows[i].comment()
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%% %s\n%% Needs \\usepackage{booktabs,siunitx}.\n", s.origin())
+	fmt.Fprintf(&b, "%% %s\n%% Needs \\usepackage{booktabs,siunitx}.\n%s", s.origin(),
+		s.comments("%"))
 	b.WriteString("% Quantiles of all operations of the trials together, with their 95 % intervals and\n" +
-		"% design effects (deff); behind a + those that were pending, which count as longer than all.\n" +
-		"% n/a: too few operations for an interval; what it takes stands behind the row.\n")
+		"% design effects (deff); after a + those still pending, which count as longer than all others.\n" +
+		"% n/a: too few operations for an interval; the number needed follows the row.\n")
+	if held := s.held(); held != "" {
+		b.WriteString("% " + upper(printable(held)) + " everywhere.\n")
+	}
+	if slices.ContainsFunc(place.cells, func(c *results.Cell) bool { return !c.InModel() }) {
+		b.WriteString("% " + beyond + "\n")
+	}
 	for _, note := range legend.Notes() {
 		b.WriteString("% " + note + ".\n")
 	}
 	tabular(&b, columns, groups, comments)
 	return []File{{Name: s.base() + "-operations.tex", Data: b.Bytes()}}, nil
+}
+
+// comment says how the trials of a row ended, and what its quantiles lack.
+func (r *tailRow) comment() string {
+	text := view.Statuses(r.cell)
+	for _, k := range shownTails {
+		if tail := &r.tails[k]; tail.Refused() && tail.N > 0 {
+			text += fmt.Sprintf("; %s: %s", tailed[k].name, view.Refusal(tail))
+		}
+	}
+	return text
 }
 
 // operationsJSON writes the same for programs, with how many independent operations each
@@ -248,7 +263,7 @@ func operationsJSON(s *selection) ([]File, error) {
 		entries = append(entries, e)
 	}
 	b, err := json.MarshalIndent(map[string]any{"schema_version": 1, "over": "operations",
-		"origin": s.origin(), "rows": entries}, "", "  ")
+		"origin": s.origin(), "caveats": s.caveats(), "rows": entries}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}

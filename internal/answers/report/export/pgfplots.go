@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answers/chart"
-	"github.com/conclave-bench/conclave/internal/answers/compare"
 	"github.com/conclave-bench/conclave/internal/answers/report"
 	"github.com/conclave-bench/conclave/internal/answers/report/figure"
 	"github.com/conclave-bench/conclave/internal/answers/view"
@@ -24,6 +23,7 @@ import (
 // relative to the median, as error bars want them. It looks as the figures of a report do.
 func pgfplots(s *selection) ([]File, error) {
 	var files []File
+	var instead []string // of pictures that would show nothing
 	for _, m := range s.metrics {
 		v := s.view()
 		if err := v.Lay(m, s.Draw.X, s.Draw.Series); err != nil {
@@ -36,18 +36,24 @@ func pgfplots(s *selection) ([]File, error) {
 		for k, row := range v.Rows {
 			if row != nil {
 				d.Cells[k].Figures = append(d.Cells[k].Figures, s.all[k].Describe(m.Name))
+				d.Cells[k].Caveats = view.Caveats(s.all[k])
 			}
 		}
+		about := strings.TrimSpace(s.origin() + "\n" + s.comments("%"))
 		charts := figure.Lines(d, v, 0, math.MaxInt, &s.Draw)
 		nameFiles(charts, v, m)
 		for i := range charts {
 			c := &charts[i]
+			if len(c.Panes) == 0 {
+				instead = append(instead, c.File+": "+strings.Join(c.Notes, "; "))
+				continue
+			}
 			for _, p := range c.Panes {
 				for k, l := range p.Lines {
 					files = append(files, File{Name: l.File + ".dat", Data: s.data(v, d, &p, k)})
 				}
 			}
-			picture, err := c.TeX(s.Draw.Width, s.Draw.Height, s.origin(), tex)
+			picture, err := c.TeX(s.Draw.Width, s.Draw.Height, about, tex)
 			if errors.As(err, new(*chart.Cramped)) {
 				err = report.Mistaken("%v", err)
 			}
@@ -57,9 +63,13 @@ func pgfplots(s *selection) ([]File, error) {
 			files = append(files, File{Name: c.File + ".tex", Data: picture})
 		}
 	}
-	if len(files) == 0 {
+	switch {
+	case len(files)+len(instead) == 0:
 		return nil, s.empty()
+	case len(files) == 0:
+		return nil, report.Mistaken("no figure: %s", strings.Join(instead, "; "))
 	}
+	files[0].Notes = instead
 	return files, nil
 }
 
@@ -102,7 +112,7 @@ func nameFiles(charts []figure.Group, v *report.View, m *metric.Metric) {
 // view is all cells of the run, of which those are left out that are not selected: the looks of
 // lines do not depend on which are.
 func (s *selection) view() *report.View {
-	v := &report.View{Rows: make([][]int, len(s.all)), Mixed: compare.Mixed(s.run.Table)}
+	v := &report.View{Rows: make([][]int, len(s.all))}
 	designs := make([][]metric.Field, len(s.all))
 	for k, c := range s.all {
 		designs[k] = append([]metric.Field{{Name: "label", Value: view.Label(c.Design)}},
@@ -135,7 +145,7 @@ func lineMark(panes []chart.Pane, name string) (mark string, comments []string) 
 		}
 	}
 	for _, note := range legend.Notes() {
-		comments = append(comments, fmt.Sprintf("%s: a median %s", printable(name), note))
+		comments = append(comments, fmt.Sprintf("%s: a figure %s", printable(name), note))
 	}
 	return mark, comments
 }
@@ -150,13 +160,13 @@ func (s *selection) data(v *report.View, from *report.Data, p *chart.Pane, at in
 	}
 	l, axis := &p.Lines[at], v.Columns[v.X]
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n# %s; x: %s\nx median minus plus low high n censored\n",
+	fmt.Fprintf(&b, "# %s\n# %s; x: %s\nx figure minus plus low high n censored hollow\n",
 		s.origin(), printable(strings.Join(slices.DeleteFunc([]string{l.Name, p.Title, from.Metrics[0].Name},
 			func(part string) bool { return part == "" }), "; ")), printable(axis.Name))
 	for _, q := range l.Points {
 		c, d := s.run.Cells()[q.Cell], &from.Cells[q.Cell].Figures[0]
 		if doubt := d.Doubtful(); doubt > 0 {
-			fmt.Fprintf(&b, "# %s: the median %s\n", s.name(c), view.DoubtNote(doubt))
+			fmt.Fprintf(&b, "# %s: the figure %s\n", s.name(c), view.DoubtNote(doubt))
 		}
 		x := q.X
 		if !axis.Numeric {
@@ -164,10 +174,15 @@ func (s *selection) data(v *report.View, from *report.Data, p *chart.Pane, at in
 			x += chart.Dodge(at, len(p.Lines))
 		}
 		row := []string{number(x)}
-		for _, v := range []float64{d.Median, d.Median - d.CILow, d.CIHigh - d.Median, d.CILow, d.CIHigh} {
+		middle := d.Center()
+		for _, v := range []float64{middle, middle - d.CILow, d.CIHigh - middle, d.CILow, d.CIHigh} {
 			row = append(row, number(v))
 		}
-		row = append(row, strconv.Itoa(d.N), strconv.Itoa(d.Censored))
+		hollow := math.NaN()
+		if q.Hollow {
+			hollow = middle
+		}
+		row = append(row, strconv.Itoa(d.N), strconv.Itoa(d.Censored), number(hollow))
 		b.WriteString(strings.Join(row, " ") + "\n")
 	}
 	return b.Bytes()

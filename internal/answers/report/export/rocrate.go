@@ -1,6 +1,7 @@
 package export
 
 import (
+	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,7 +85,8 @@ var kept = map[string]string{
 
 // media are the types of files by the ends of their names.
 var media = map[string]string{".csv": "text/csv", ".json": "application/json",
-	".ndjson": "application/x-ndjson", ".yaml": "application/yaml", ".html": "text/html",
+	".ndjson": "application/x-ndjson", ".gz": "application/gzip",
+	".yaml": "application/yaml", ".html": "text/html",
 	".parquet": "application/vnd.apache.parquet", ".sqlite": "application/vnd.sqlite3",
 	".svg": "image/svg+xml", ".pdf": "application/pdf", ".png": "image/png", ".md": "text/markdown"}
 
@@ -99,7 +102,7 @@ func crate(s *selection) ([]File, error) {
 	}
 	h := s.run.Header
 	if h == nil {
-		return nil, report.Mistaken("%s: no %s tells what these tables are; want the folder of a run",
+		return nil, report.Mistaken("%s: no %s tells what these tables are; expected the folder of a run",
 			s.run.Path, results.JournalFile)
 	}
 	parts, err := contents(s.run.Path)
@@ -192,10 +195,36 @@ func (s *selection) cite(root, run entity) (whose []entity, notes []string) {
 
 // contents are the files below dir, save hidden ones and the description itself.
 func contents(dir string) (parts []entity, err error) {
-	if dir, err = filepath.EvalSymlinks(dir); err != nil { // latest is a link
-		return nil, err
+	err = walk(dir, func(name string, f *os.File) error {
+		sum := sha256.New()
+		size, err := io.Copy(sum, f)
+		if err != nil {
+			return err
+		}
+		e := entity{"@id": (&url.URL{Path: name}).String(), "@type": "File", "name": name,
+			"contentSize": strconv.FormatInt(size, 10), "sha256": fmt.Sprintf("%x", sum.Sum(nil))}
+		if text := kept[name]; text != "" {
+			e["description"] = text
+		}
+		if kind := media[filepath.Ext(name)]; kind != "" {
+			e["encodingFormat"] = kind
+		}
+		parts = append(parts, e)
+		return nil
+	})
+	if err == nil && len(parts) == 0 {
+		err = fmt.Errorf("%s: no files: %w", dir, os.ErrNotExist)
 	}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	return parts, err
+}
+
+// walk visits the files below dir, save hidden ones and the description, by their names with slashes.
+func walk(dir string, visit func(name string, f *os.File) error) error {
+	dir, err := filepath.EvalSymlinks(dir) // latest is a link
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
@@ -214,26 +243,45 @@ func contents(dir string) (parts []entity, err error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		sum := sha256.New()
-		size, err := io.Copy(sum, f)
-		if err != nil {
+		defer f.Close() // opened for reading: nothing can be lost
+		if err := visit(filepath.ToSlash(name), f); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		name = filepath.ToSlash(name)
-		e := entity{"@id": (&url.URL{Path: name}).String(), "@type": "File", "name": name,
-			"contentSize": strconv.FormatInt(size, 10), "sha256": fmt.Sprintf("%x", sum.Sum(nil))}
-		if text := kept[name]; text != "" {
-			e["description"] = text
-		}
-		if kind := media[filepath.Ext(name)]; kind != "" {
-			e["encodingFormat"] = kind
-		}
-		parts = append(parts, e)
 		return nil
 	})
-	if err == nil && len(parts) == 0 {
-		err = fmt.Errorf("%s: no files: %w", dir, os.ErrNotExist)
+}
+
+// Archive writes the folder of a run as a ZIP with the description of an RO-Crate, in a folder of that name.
+// An error before the first byte says why there is none.
+func Archive(w io.Writer, dir, name string) error {
+	r, err := Read(dir)
+	if err != nil {
+		return err
 	}
-	return parts, err
+	format, err := Find("ro-crate")
+	if err != nil {
+		return err
+	}
+	described, err := format.Write(r, Options{})
+	if err != nil {
+		return err
+	}
+	z := zip.NewWriter(w)
+	add := func(file string, from io.Reader) error {
+		to, err := z.CreateHeader(&zip.FileHeader{Name: path.Join(name, file), Method: zip.Deflate,
+			Modified: r.Header.Started})
+		if err == nil {
+			_, err = io.Copy(to, from)
+		}
+		return err
+	}
+	for _, f := range described {
+		if err := add(CrateFile, bytes.NewReader(f.Data)); err != nil {
+			return err
+		}
+	}
+	if err := walk(dir, func(file string, f *os.File) error { return add(file, f) }); err != nil {
+		return err
+	}
+	return z.Close()
 }

@@ -162,5 +162,5 @@ func TestCrate_Mistakes(t *testing.T) {
 	r := small(t)
 	r.Header = nil
 	_, err = f.Write(r, Options{})
-	wants(t, err, "want the folder of a run")
+	wants(t, err, "expected the folder of a run")
 }

@@ -30,12 +30,12 @@ func github(s *selection) ([]File, error) {
 	for _, c := range s.cells {
 		for _, m := range s.metrics {
 			d := c.Describe(m.Name)
-			if math.IsNaN(d.Median) {
+			if math.IsNaN(d.Center()) {
 				continue
 			}
 			e := githubEntry{
-				Name: s.name(c) + " " + m.Name, Value: d.Median, Unit: unitOf(m),
-				Extra: fmt.Sprintf("median of %d trials; %s", d.N+d.Censored, view.Statuses(c)),
+				Name: s.name(c) + " " + m.Name, Value: d.Center(), Unit: m.Unit.Sign(),
+				Extra: fmt.Sprintf("%s of %d trials; %s", m.Kind.Figure(), d.N+d.Censored, view.Statuses(c)),
 			}
 			if !math.IsNaN(d.CILow) && !math.IsNaN(d.CIHigh) {
 				e.Range = fmt.Sprintf("%s to %s", results.Number(d.CILow), results.Number(d.CIHigh))
@@ -70,9 +70,9 @@ func github(s *selection) ([]File, error) {
 	return files, nil
 }
 
-// empty is the error of formats that have no word for a missing median.
+// empty is the error of formats that have no word for a missing figure.
 func (s *selection) empty() error {
-	return fmt.Errorf("%s: no cell has a median of %s: nothing to export; --format csv shows what there is",
+	return fmt.Errorf("%s: no cell has a figure of %s: nothing to export; --format csv shows what there is",
 		s.run.Path, strings.Join(metric.Names(s.metrics), ", "))
 }
 
@@ -97,10 +97,10 @@ func bmf(s *selection) ([]File, error) {
 				name = m.Stem() + "_ns"
 			}
 			d := c.Describe(m.Name)
-			if math.IsNaN(d.Median) {
+			if math.IsNaN(d.Center()) {
 				continue
 			}
-			measures[slug(name)] = bmfFigure{converted(m, d.Median), results.Finite(converted(m, d.CILow)),
+			measures[slug(name)] = bmfFigure{converted(m, d.Center()), results.Finite(converted(m, d.CILow)),
 				results.Finite(converted(m, d.CIHigh))}
 		}
 		name := s.benchmarkOf(c)
@@ -149,9 +149,10 @@ type (
 		Name        string     `json:"name"`
 		Run         string     `json:"run"` // empty: not known
 		Seed        *uint64    `json:"seed"`
-		Confidence  float64    `json:"confidence"` // of the intervals, of the median
+		Confidence  float64    `json:"confidence"` // of the intervals, of the figure
 		Percentiles string     `json:"percentiles"`
 		Intervals   string     `json:"intervals"` // how they are found
+		Caveats     []string   `json:"caveats,omitempty"`
 		Cells       []jsonCell `json:"cells"`
 	}
 	jsonCell struct {
@@ -164,16 +165,19 @@ type (
 		Metrics  map[string]jsonSummary `json:"metrics"`
 	}
 	jsonSummary struct {
-		N         int             `json:"n"`
-		Censored  int             `json:"censored"`
-		Mean      *float64        `json:"mean"`
-		SD        *float64        `json:"sd"`
-		Min       *float64        `json:"min"`
-		Median    *float64        `json:"median"`
+		N        int      `json:"n"`
+		Censored int      `json:"censored"`
+		Mean     *float64 `json:"mean"`
+		SD       *float64 `json:"sd"`
+		Min      *float64 `json:"min"`
+		Median   *float64 `json:"median"`
+		// Figure is which of them stands in tables, and has the interval.
+		Figure    string          `json:"figure"`
+		Seen      *int            `json:"seen,omitempty"` // of a mean: in how many trials it happened at all
 		CI        jsonInterval    `json:"ci"`
 		Quantiles jsonPercentiles `json:"quantiles"`
 		Max       *float64        `json:"max"`
-		// Doubt is what clocks can be wrong by, if that is more than the median.
+		// Doubt is what clocks can be wrong by, if that is more than the figure.
 		Doubt float64 `json:"clock_doubt_ms,omitempty"`
 		// Restricted is the restricted mean over single operations, where some of the run were
 		// cut off.
@@ -200,7 +204,8 @@ type (
 func writeJSON(s *selection) ([]File, error) {
 	out := jsonRun{
 		Schema: jsonSchema, Name: s.run.Name, Confidence: stats.Confidence,
-		Percentiles: stats.QuantileType, Intervals: string(s.run.Until().Method()), Cells: []jsonCell{},
+		Percentiles: stats.QuantileType, Intervals: string(s.run.Until().Method()), Caveats: s.caveats(),
+		Cells: []jsonCell{},
 	}
 	if h := s.run.Header; h != nil {
 		out.Run, out.Seed = h.Run, &h.Seed
@@ -211,14 +216,14 @@ func writeJSON(s *selection) ([]File, error) {
 	}
 	for i, c := range s.cells {
 		cell := jsonCell{
-			Cell: c.Number, Name: s.name(c), Design: metric.ByName(c.Design), InModel: view.InModel(c),
+			Cell: c.Number, Name: s.name(c), Design: metric.ByName(c.Design), InModel: c.InModel(),
 			Trials: len(c.Trials), Statuses: map[trace.Status]int{}, Metrics: map[string]jsonSummary{},
 		}
 		for _, status := range trace.Statuses() {
 			cell.Statuses[status] = c.Count(status)
 		}
 		for _, m := range s.metrics {
-			d := jsonOf(c.Describe(m.Name))
+			d := jsonOf(m, c.Describe(m.Name))
 			if r, there := restricted[i][m]; there {
 				known := results.Finite
 				d.Restricted = &jsonRestricted{known(r.Mean), jsonInterval{known(r.Low), known(r.High)},
@@ -232,12 +237,16 @@ func writeJSON(s *selection) ([]File, error) {
 	return []File{{Name: s.base() + ".json", Data: b}}, err
 }
 
-func jsonOf(d stats.Summary) jsonSummary {
+func jsonOf(m *metric.Metric, d stats.Summary) jsonSummary {
 	known := results.Finite
-	return jsonSummary{
+	s := jsonSummary{
 		N: d.N, Censored: d.Censored, Mean: known(d.Mean), SD: known(d.SD), Min: known(d.Min),
-		Median: known(d.Median), CI: jsonInterval{known(d.CILow), known(d.CIHigh)},
+		Median: known(d.Median), Figure: m.Kind.Figure(), CI: jsonInterval{known(d.CILow), known(d.CIHigh)},
 		Quantiles: jsonPercentiles{known(d.P90), known(d.P95), known(d.P99)}, Max: known(d.Max),
 		Doubt: d.Doubtful(),
 	}
+	if d.Method == stats.Whole {
+		s.Seen = &d.Seen
+	}
+	return s
 }

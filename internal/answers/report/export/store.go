@@ -23,14 +23,21 @@ import (
 // millions of rows. A program of its own writes it, row by row.
 type Store struct {
 	Name, Doc string
-	Several   bool // a folder with a file for each table, else one file
+	Reader    string // what reads it
+	Holds     string // what is in it
+	Several   bool   // a folder with a file for each table, else one file
 }
 
 // Stores are they, in the order in which they are listed, behind the formats.
 func Stores() []Store {
 	return []Store{
-		{Name: "parquet", Doc: "the tables with types, a file each: DuckDB, pandas, R", Several: true},
-		{Name: "sqlite", Doc: "the tables with types in one database"},
+		{Name: "parquet", Doc: "the tables with types, a file each: DuckDB, pandas, R",
+			Reader:  "DuckDB, pandas, R, Spark",
+			Holds:   "every row and column of every table of the run, with types, a file for each table",
+			Several: true},
+		{Name: "sqlite", Doc: "the tables with types in one database",
+			Reader: "SQLite, and what reads it",
+			Holds:  "every row and column of every table of the run, with types, in one database"},
 	}
 }
 

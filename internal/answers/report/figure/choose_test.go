@@ -2,11 +2,13 @@ package figure
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -78,7 +80,7 @@ func TestChosen(t *testing.T) {
 		{"algorithms along the axis", metric.Downtime, []report.Column{nodes}, Options{X: "label",
 			Series: "nodes"}, "downtime_ms-label-by-nodes", 1, "nodes: 3 5", "algorithm", ""},
 	} {
-		list, err := pictures(swept(tt.of, tt.columns...), &tt.o)
+		list, err := Pictures(swept(tt.of, tt.columns...), &tt.o)
 		if err != nil || len(list) != 1 {
 			t.Errorf("%s: %d figures, %v", tt.name, len(list), err)
 			continue
@@ -98,19 +100,17 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestChosen_OwnOutages: where algorithms mean different outages, a figure of what each means says
-// so, and the one that nobody chose has what means one thing for all.
+// TestChosen_OwnOutages: where algorithms mean different outages, no figure has what each means.
 func TestChosen_OwnOutages(t *testing.T) {
 	t.Parallel()
-	for of, own := range map[*metric.Metric]bool{metric.Availability: true, metric.Agreed.Availability: false} {
-		for _, mixed := range []bool{true, false} {
-			d := swept(of, nodes)
-			d.Mixed = mixed
-			list, err := pictures(d, &Options{Metrics: []string{of.Name}})
-			if err != nil || len(list) != 1 || slices.Contains(list[0].Notes, ownOutages) != (own && mixed) {
-				t.Errorf("%s, mixed %v: %+v, %v", of.Name, mixed, list, err)
-			}
-		}
+	d := swept(metric.Served.Availability, nodes)
+	d.Mixed = true
+	if list, err := Pictures(d, &Options{Metrics: []string{"availability_served"}}); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	_, err := Pictures(d, &Options{Metrics: []string{"availability"}})
+	if fmt.Sprint(err) != "--metrics "+view.MixedText(metric.Availability) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -119,19 +119,19 @@ func TestChosen_Mistakes(t *testing.T) {
 	t.Parallel()
 	d := swept(metric.Downtime, nodes, loss, crashes)
 	for want, o := range map[string]Options{
-		`--x los: nothing of that name varies here; did you mean "loss"? (has: label, nodes, loss, crash_rate)`: {X: "los"},
-		`--series topology: nothing of that name varies here (has: label, nodes, loss, crash_rate)`:             {Series: "topology"},
-		"--metric downtime: unknown metric; did you mean \"downtime_ms\"? (has: downtime_ms)":                   {Metrics: []string{"downtime"}},
-		"--metric waiting_ms: no cell has a figure of it (has: downtime_ms)":                                    {Metrics: []string{"waiting_ms"}},
-		"--metric rounds: rounds is called message_delays now":                                                  {Metrics: []string{"rounds"}},
-		"nodes and crash_rate vary besides the axes, and one of them alone can be drawn as panels: fix another, " +
+		`--x los: no column of that name varies here; did you mean "loss"? (has: label, nodes, loss, crash_rate)`: {X: "los"},
+		`--series topology: no column of that name varies here (has: label, nodes, loss, crash_rate)`:             {Series: "topology"},
+		"--metrics downtime: unknown metric; did you mean \"downtime_ms\"? (has: downtime_ms)":                    {Metrics: []string{"downtime"}},
+		"--metrics waiting_ms: no cell has a figure of it (has: downtime_ms)":                                     {Metrics: []string{"waiting_ms"}},
+		"--metrics rounds: rounds is called message_delays now":                                                   {Metrics: []string{"rounds"}},
+		"nodes and crash_rate vary besides the axes, and only one of them can be drawn as panels: fix another, " +
 			"as --where crash_rate=0 (nodes is 3, 5; crash_rate is 0, 0.1, 0.5)": {X: "loss"},
 		"--x and --series are both loss: choose another for one of them": {X: "loss", Series: "network.loss"},
 		"--where: unknown column \"los\"; did you mean \"loss\"? (has: algorithm, label, nodes, loss, crash_rate)": {
 			Where: []metric.Field{{Name: "los", Value: "1"}}},
 		"--where: unknown value of nodes \"7\" (has: 3, 5)": {Where: []metric.Field{{Name: "nodes", Value: "7"}}},
 	} {
-		_, err := pictures(d, &o)
+		_, err := Pictures(d, &o)
 		if !errors.As(err, new(*report.Mistake)) && !errors.As(err, new(*metric.NameError)) || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
@@ -144,7 +144,7 @@ func TestWrite_Small(t *testing.T) {
 	t.Parallel()
 	for _, columns := range [][]report.Column{{nodes}, {loss, crashes}, {nodes, loss, crashes}} {
 		dir := t.TempDir()
-		names, err := Write(swept(metric.Availability, columns...), dir, *usual())
+		names, _, err := Write(swept(metric.Availability, columns...), dir, *usual())
 		if err != nil || len(names) != 3 {
 			t.Fatal(names, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
@@ -19,7 +20,8 @@ var asAsked = chart.Look{Color: chart.Gray, Dash: []vg.Length{3, 2}}
 func faultFigures(d *report.Data, v *report.View) (out []chart.Chart) {
 	label := v.Label()
 	for i, fault := range d.Faults {
-		points, names, most := map[int]plotter.XYs{}, map[int]string{}, 0.0
+		points, names, most := map[int][]plot.Plotter{}, map[int]string{}, 0.0
+		hollow := hollows{view: v}
 		for k := range d.Cells {
 			c := &d.Cells[k]
 			if v.Rows[k] == nil {
@@ -30,7 +32,10 @@ func faultFigures(d *report.Data, v *report.View) (out []chart.Chart) {
 					continue
 				}
 				at := c.Design[label]
-				points[at], names[at] = append(points[at], plotter.XY{X: a.Asked, Y: a.Mean}), c.Label
+				points[at], names[at] = append(points[at], &plotter.Scatter{
+					XYs:        plotter.XYs{{X: a.Asked, Y: a.Mean}},
+					GlyphStyle: chart.LookOf(at).Glyph(len(c.Caveats) > 0)}), c.Label
+				hollow.add(c)
 				most = max(most, a.Asked, a.Mean)
 			}
 		}
@@ -38,18 +43,25 @@ func faultFigures(d *report.Data, v *report.View) (out []chart.Chart) {
 			continue
 		}
 		top := chart.Nice(1.02 * most)
-		p := chart.Chart{Name: "faults-" + fault.Name, X: fault.Title + ", requested", Y: "achieved"}
-		pane := chart.Pane{X: chart.Axis{Min: 0, Max: top}, Y: chart.Axis{Min: 0, Max: top}}
-		pane.Drawn = append(pane.Drawn, &plotter.Line{XYs: plotter.XYs{{}, {X: top, Y: top}},
-			LineStyle: asAsked.Line()})
-		for _, at := range slices.Sorted(maps.Keys(points)) {
-			pane.Drawn = append(pane.Drawn,
-				&plotter.Scatter{XYs: points[at], GlyphStyle: chart.LookOf(at).Glyph()})
-			p.Legend = append(p.Legend, chart.Entry{Text: names[at], Look: chart.LookOf(at),
-				Shows: chart.OnlyMark})
+		p := chart.Chart{Name: "faults-" + fault.Name, X: fault.Title + ", requested", Y: "achieved",
+			Notes: hollow.notes()}
+		var entries [][]chart.Entry
+		parts, titles := chart.Parted(slices.Sorted(maps.Keys(points)))
+		for k, part := range parts {
+			pane := chart.Pane{Title: titles[k], X: chart.Axis{Min: 0, Max: top},
+				Y: chart.Axis{Min: 0, Max: top}}
+			pane.Drawn = append(pane.Drawn, &plotter.Line{XYs: plotter.XYs{{}, {X: top, Y: top}},
+				LineStyle: asAsked.Line()})
+			entries = append(entries, nil)
+			for _, at := range part {
+				pane.Drawn = append(pane.Drawn, points[at]...)
+				entries[k] = append(entries[k], chart.Entry{Text: names[at], Look: chart.LookOf(at),
+					Shows: chart.OnlyMark})
+			}
+			p.Panes = append(p.Panes, pane)
 		}
-		p.Legend = append(p.Legend, chart.Entry{Text: "as requested", Look: asAsked, Shows: chart.OnlyLine})
-		p.Panes = append(p.Panes, pane)
+		p.AddParts(titles, entries,
+			chart.Entry{Text: "as requested", Look: asAsked, Shows: chart.OnlyLine})
 		out = append(out, p)
 	}
 	return out

@@ -5,6 +5,7 @@ package figure
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/chart"
 	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/answers/view"
+	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -19,6 +22,9 @@ import (
 // mostFigures bounds how many figures a metric gets, one for each combination of
 // what has no axis of its own.
 const mostFigures = 30
+
+// CaveatsFile stands beside figures: what a reader of them has to know of the runs.
+const CaveatsFile = "caveats.txt"
 
 // Options say what is drawn. Without any, it is the few charts that answer what the experiment
 // asks.
@@ -33,22 +39,36 @@ type Options struct {
 	Width, Height vg.Length
 }
 
-// Write draws charts of d into dir, each in every format, and returns the names of the files.
-// The error is a *report.Mistake where other options would do.
-func Write(d *report.Data, dir string, o Options) (names []string, err error) {
-	list, err := pictures(d, &o)
+// Write draws charts of d into dir, each in every format, and returns the names of the files, and
+// sentences in place of charts that would show nothing. The error is a *report.Mistake where other
+// options would do.
+func Write(d *report.Data, dir string, o Options) (names, instead []string, err error) {
+	list, err := Pictures(d, &o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	names, err = chart.Write(dir, list, o.Width, o.Height)
+	var drawn []chart.Chart
+	for _, c := range list {
+		if len(c.Panes) == 0 {
+			instead = append(instead, c.Name+": "+strings.Join(c.Notes, "; "))
+			continue
+		}
+		drawn = append(drawn, c)
+	}
+	names, err = chart.Write(dir, drawn, o.Width, o.Height)
 	if errors.As(err, new(*chart.Cramped)) {
 		err = report.Mistaken("%v", err)
 	}
-	return names, err
+	if err == nil && len(names) > 0 && len(d.Notes) > 0 {
+		caveats := "- " + strings.Join(d.Notes, "\n- ") + "\n"
+		err = files.Write(filepath.Join(dir, CaveatsFile), []byte(caveats))
+	}
+	return names, instead, err
 }
 
-// pictures are the figures of d, in order, each with a name of its own.
-func pictures(d *report.Data, o *Options) (out []chart.Chart, err error) {
+// Pictures are the figures of d, in order, each with a name of its own. One that would show nothing has
+// notes that say so, and no pane.
+func Pictures(d *report.Data, o *Options) (out []chart.Chart, err error) {
 	v, err := d.View(o.Where)
 	if err != nil {
 		return nil, err
@@ -62,10 +82,11 @@ func pictures(d *report.Data, o *Options) (out []chart.Chart, err error) {
 		}
 	}
 	if o.All {
+		headlines := d.Headlines()
 		for i, m := range d.Metrics {
-			if m.In(metric.Main) && happens(d, i) {
+			if slices.Contains(headlines, m) && happens(d, i) {
 				v.Along(v.Main(m), v.Label())
-				out = append(out, lineFigures(d, v, i, o)...)
+				out = append(out, charts(lineFigures(d, v, i, o))...)
 			}
 		}
 		v.Along(report.None, v.Label())
@@ -103,14 +124,22 @@ func chosen(d *report.Data, v *report.View, o *Options) (out []chart.Chart, err 
 		}
 		list := lineFigures(d, v, slices.Index(d.Metrics, m), o)
 		if len(list) == 0 && asked {
-			return nil, report.Mistaken("--metric %s: no cell that is shown has a figure of it", m.Name)
+			return nil, report.Mistaken("--metrics %s: no cell that is shown has a figure of it", m.Name)
 		}
-		if !asked && len(list) > 1 {
-			list = list[:1]
+		if !asked { // one alone, whole
+			list = slices.DeleteFunc(list, func(g Group) bool { return !slices.Equal(g.Held, list[0].Held) })
 		}
-		out = append(out, list...)
+		out = append(out, charts(list)...)
 	}
 	return out, nil
+}
+
+// charts are those of groups.
+func charts(list []Group) (out []chart.Chart) {
+	for _, g := range list {
+		out = append(out, g.Chart)
+	}
+	return out
 }
 
 // named are the metrics of those names.
@@ -122,12 +151,14 @@ func named(d *report.Data, names []string) (out []*metric.Metric, err error) {
 		case i >= 0:
 			out = append(out, d.Metrics[i])
 		case now != "":
-			return nil, report.Mistaken("--metric %s: %s", name, now)
+			return nil, report.Mistaken("--metrics %s: %s", name, now)
+		case d.Mixed && metric.Named(name) != nil && metric.Named(name).Common() != nil:
+			return nil, report.Mistaken("--metrics %s", view.MixedText(metric.Named(name)))
 		case metric.Named(name) != nil:
-			return nil, report.Mistaken("--metric %s: no cell has a figure of it (has: %s)", name,
+			return nil, report.Mistaken("--metrics %s: no cell has a figure of it (has: %s)", name,
 				strings.Join(known, ", "))
 		default:
-			return nil, report.Mistaken("--metric %s: unknown metric%s (has: %s)", name,
+			return nil, report.Mistaken("--metrics %s: unknown metric%s (has: %s)", name,
 				algo.Hint(name, known), strings.Join(known, ", "))
 		}
 	}
@@ -136,7 +167,7 @@ func named(d *report.Data, names []string) (out []*metric.Metric, err error) {
 
 // happens says whether a metric that counts is more than 0 in some cell.
 func happens(d *report.Data, i int) bool {
-	return d.Metrics[i].Kind != metric.Count ||
+	return !d.Metrics[i].Kind.Exact() ||
 		slices.ContainsFunc(d.Cells, func(c report.Cell) bool { return c.Figures[i].Max > 0 })
 }
 

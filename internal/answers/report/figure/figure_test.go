@@ -91,7 +91,7 @@ func everything(t *testing.T, d *report.Data) []chart.Chart {
 	t.Helper()
 	o := usual()
 	o.All = true
-	list, err := pictures(d, o)
+	list, err := Pictures(d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func read(t *testing.T, dir, name string) string {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir, again := t.TempDir(), t.TempDir()
-	names, err := Write(sample(), dir, *usual())
+	names, _, err := Write(sample(), dir, *usual())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestWrite(t *testing.T) {
 	}; !slices.Equal(names, want) {
 		t.Errorf("figures %v, want %v", names, want)
 	}
-	if _, err := Write(sample(), again, *usual()); err != nil {
+	if _, _, err := Write(sample(), again, *usual()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
@@ -164,8 +164,7 @@ func TestWrite(t *testing.T) {
 // TestWrite_All: whatever there is, each in a figure of its own.
 func TestWrite_All(t *testing.T) {
 	t.Parallel()
-	want := []string{"election_ms-nodes", "messages_per_election-nodes", "availability-loss",
-		"faults-loss", "faults-latency_ms"}
+	want := []string{"election_ms-nodes", "messages_per_election-nodes", "faults-loss", "faults-latency_ms"}
 	for _, at := range []string{"nodes-3-loss-0", "nodes-3-loss-0.1", "nodes-5-loss-0", "nodes-5-loss-0.1",
 		"nodes-9-loss-0", "nodes-9-loss-0.1"} {
 		want = append(want, "ecdf-election_ms-"+at, "tail-election_ms-"+at, "kinds-"+at)

@@ -56,7 +56,7 @@ func TestPDF(t *testing.T) {
 	o.Width, o.Height = 85*vg.Millimeter, 70*vg.Millimeter
 	o.Metrics = []string{"availability"}
 	o.X, o.Where = "loss", []metric.Field{{Name: "nodes", Value: "5"}}
-	names, err := Write(d, dir, *o)
+	names, _, err := Write(d, dir, *o)
 	if err != nil || len(names) != 3 || names[1] != "availability-loss-nodes-5.pdf" {
 		t.Fatal(names, err)
 	}

@@ -53,18 +53,25 @@ func frontPicture(name, x, y string, limit float64, fronts []Front) (p chart.Cha
 		return p, false
 	}
 	first, last := math.Floor(math.Log10(left))-1, math.Ceil(math.Log10(right)+0.05)
-	pane := chart.Pane{X: chart.Axis{Min: math.Pow(10, first), Max: math.Pow(10, last), Log: true},
-		Y: chart.Axis{Min: 0, Max: chart.Nice(top)}}
 	border := chart.Look{Color: chart.Gray, Dash: chart.Dotted}
-	pane.Drawn = append(pane.Drawn, &plotter.Line{LineStyle: border.Line(),
-		XYs: plotter.XYs{{X: limit, Y: 0}, {X: limit, Y: pane.Y.Max}}})
-	p = chart.Chart{Name: name, X: x + logScale, Y: y}
-	for i, f := range fronts {
-		drawFront(&pane, chart.LookOf(i), f)
-		p.Legend = append(p.Legend, chart.Entry{Text: f.Name, Look: chart.LookOf(i)})
+	p = chart.Chart{Name: name, X: x + chart.LogScale, Y: y}
+	var entries [][]chart.Entry
+	level := 0
+	parts, names := chart.Parted(fronts)
+	for i, part := range parts {
+		pane := chart.Pane{Title: names[i], X: chart.Axis{Min: math.Pow(10, first), Max: math.Pow(10, last),
+			Log: true}, Y: chart.Axis{Min: 0, Max: chart.Nice(top)}}
+		pane.Drawn = append(pane.Drawn, &plotter.Line{LineStyle: border.Line(),
+			XYs: plotter.XYs{{X: limit, Y: 0}, {X: limit, Y: pane.Y.Max}}})
+		entries = append(entries, nil)
+		for _, f := range part {
+			drawFront(&pane, chart.LookOf(level), f)
+			entries[i] = append(entries[i], chart.Entry{Text: f.Name, Look: chart.LookOf(level)})
+			level++
+		}
+		p.Panes = append(p.Panes, pane)
 	}
-	p.Legend = append(p.Legend, chart.Entry{Text: "budget", Look: border, Shows: chart.OnlyLine})
-	p.Panes = append(p.Panes, pane)
+	p.AddParts(names, entries, chart.Entry{Text: "budget", Look: border, Shows: chart.OnlyLine})
 	return p, true
 }
 
@@ -92,5 +99,5 @@ func drawFront(p *chart.Pane, look chart.Look, f Front) {
 		}
 	}
 	p.Drawn = append(p.Drawn, &plotter.Line{XYs: xys, LineStyle: look.Line()},
-		&plotter.Scatter{XYs: xys, GlyphStyle: look.Glyph()})
+		&plotter.Scatter{XYs: xys, GlyphStyle: look.Glyph(false)})
 }

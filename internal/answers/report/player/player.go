@@ -6,7 +6,6 @@ package player
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	_ "embed" // the page's assets
 	"encoding/base64"
 	"encoding/json"
@@ -17,6 +16,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 )
 
 // Generator is what the page says it was made by; a program that finds it may replace the
@@ -27,7 +28,7 @@ const Generator = "Conclave bench trace"
 // indexes of Words.
 type Data struct {
 	Title   string   `json:"title"`
-	Verdict string   `json:"verdict"` // how the trial ended; "": not known
+	Verdict string   `json:"verdict"` // status: reason; "": not known
 	Back    string   `json:"-"`       // where all trials of the run are; "": nowhere
 	Notes   []string `json:"notes"`   // what is left out, or not certain
 	Nodes   int      `json:"nodes"`
@@ -44,6 +45,16 @@ type Data struct {
 	Initial  []int    `json:"initial"` // process, field, word; and so on: before the first event
 	Changes  []int    `json:"changes"` // event, field, word; and so on, of the event's process
 	Breaches []int    `json:"breaches"`
+	Bands    []Band   `json:"bands"`
+}
+
+// A Band is the time of a partition, or of flaky links.
+type Band struct {
+	From int64  `json:"from"` // ns
+	To   int64  `json:"to"`
+	Text string `json:"text"`
+	// Sides are the side that each process is on, from 0; -1: that of the others. Empty: there are no sides.
+	Sides []int `json:"sides"`
 }
 
 // A Type is a type of events.
@@ -115,20 +126,17 @@ var (
 	Make string
 )
 
-var script = Make + "\n" + ownScript
+var script = theme.Script + "\n" + Make + "\n" + ownScript
 
 // page is read when it is first used: this package is linked into every node process, and a
 // node's start is measured time.
 var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("player").Parse(pageText))
+	return theme.New("player", pageText, nil)
 })
 
 // Policy is the sum of the page's script, as a Content-Security-Policy names it. A page
 // that opens this one from a blob must allow it.
-var Policy = func() string {
-	sum := sha256.Sum256([]byte(script))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}()
+var Policy = theme.Sum(script)
 
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
@@ -140,12 +148,28 @@ func Write(w io.Writer, d *Data) error {
 	if err != nil {
 		return fmt.Errorf("player: %w", err)
 	}
-	return page().Execute(w, map[string]any{
-		"Title": d.Title, "Verdict": d.Verdict, "Back": d.Back, "Notes": d.Notes, "Generator": Generator,
-		"Policy": "default-src 'none'; script-src " + Policy + "; style-src 'unsafe-inline'; " +
-			"base-uri 'none'; form-action 'none'",
-		"Style": template.CSS(style), "Script": template.JS(script), "Packed": packed,
-	})
+	p := theme.Page{Generator: Generator, Policy: theme.Policy("form-action 'none'", Policy), Kind: "trial",
+		Title: d.Title, Style: theme.CSS(style), Start: "controls", StartName: "the controls"}
+	if d.Back != "" {
+		p.Links = []theme.Link{{Name: "all trials of the run", Value: d.Back}}
+	}
+	status, reason, _ := strings.Cut(d.Verdict, ": ")
+	if status != "" {
+		p.States = []theme.State{{Name: status, Style: look(status)}}
+	}
+	return page().Execute(w, map[string]any{"Page": p, "Reason": reason, "Notes": d.Notes,
+		"Script": template.JS(script), "Packed": packed})
+}
+
+// look is how the header shows a status.
+func look(status string) string {
+	switch status {
+	case "ok":
+		return "good"
+	case "violation", "error":
+		return "bad"
+	}
+	return "warn"
 }
 
 // Pack is text compressed and in base 64.

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -65,24 +68,32 @@ func stampsOf(dir string) [2]stamp {
 // key names this version of the run.
 func (e *entry) key() string { return fmt.Sprint(e.dir, e.seen) }
 
-// judge says what came of the run: the exit code does, which weighs the trials by what the
-// experiment allows.
-func (s *Server) judge(e *entry, m *results.Manifest) {
-	switch {
-	case e.Damage != "":
+// judge says what came of the run.
+func (e *entry) judge(m *results.Manifest) {
+	if e.Damage != "" {
 		e.Verdict, e.Style = "damaged", "bad"
-	case e.Running:
-		e.Verdict, e.Style = "running", "going"
-	case m != nil && m.Exit != nil:
-		e.Verdict, e.Style = s.options.Verdict(*m.Exit)
-		for i := range e.Counts { // a violation within the model would have another code
-			e.Counts[i].Beyond = *m.Exit == 0 && e.Counts[i].Status == trace.Violated
-		}
-	case m != nil && m.Complete:
-		e.Verdict = "finished" // and killed before it said how
-	default:
+		return
+	}
+	if e.Verdict, e.Style = report.Verdict(e.Running, m); e.Verdict == "" { // killed before it could say how
 		e.Verdict, e.Style = "interrupted", "warn"
 	}
+	for i := range e.Counts { // a violation within the model would have another code
+		e.Counts[i].Beyond = m != nil && m.Exit != nil && *m.Exit == 0 && e.Counts[i].Status == trace.Violated
+	}
+}
+
+// top is what the pages of the run have at their top.
+func (e *entry) top(kind, title string) theme.Page {
+	p := theme.Page{Kind: kind, Title: title, Links: []theme.Link{home(e.Path)}}
+	if e.Verdict != "" {
+		p.States = []theme.State{{Name: e.Verdict, Style: e.Style}}
+	}
+	counts := map[trace.Status]int{}
+	for _, c := range e.Counts {
+		counts[c.Status] = c.Count
+	}
+	p.Share = view.Counting(counts)
+	return p
 }
 
 // text is what a filter looks in.
@@ -185,7 +196,7 @@ func (s *Server) entry(dir, id string, seen [2]stamp) *entry {
 	}
 	e = &entry{ID: id, Path: runPath(id), dir: dir, seen: seen, Running: running}
 	m, err := results.ReadManifest(dir)
-	defer func() { s.judge(e, m) }()
+	defer func() { e.judge(m) }()
 	switch {
 	case err == nil:
 		e.Name, e.Run, e.Started, e.Machine = m.Name, m.Run, m.Started, machine(m.Where())
@@ -245,7 +256,12 @@ func (s *Server) index(q string) ([]byte, error) {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return s.write("index", "Runs", map[string]any{"Runs": list[:min(len(list), mostRuns)],
+	top := theme.Page{Kind: "serve", Title: "Runs"}
+	for _, place := range s.options.Histories {
+		top.Links = append(top.Links, theme.Link{Name: "trends of " + place,
+			Value: historyPath + "?" + url.Values{"of": {place}}.Encode()})
+	}
+	return s.write("index", top, map[string]any{"Runs": list[:min(len(list), mostRuns)],
 		"Found": len(list), "All": len(runs), "Query": q, "Going": going})
 }
 
@@ -297,7 +313,7 @@ func (s *Server) trials(e *entry, q string) ([]byte, error) {
 		r := &list[i]
 		r.Where = view.Place(r.design, told)
 	}
-	return s.write("trials", "Trials of "+e.Name, map[string]any{"Run": e, "Rows": list,
+	return s.write("trials", e.top("trials", "Trials of "+e.Name), map[string]any{"Run": e, "Rows": list,
 		"Total": total, "Query": q, "Differ": told != nil})
 }
 

@@ -1,13 +1,16 @@
 package serve
 
 import (
+	"fmt"
+	"html/template"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/answers/chart"
+	"github.com/conclave-bench/conclave/internal/answers/report"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/stats"
@@ -29,6 +32,9 @@ type live struct {
 	made     time.Time
 	then     time.Time // of the first look
 	before   int       // trials that were finished then
+	looks    []look
+	courses  map[int]*course // of the main metric, by cell
+	main     string          // which that is; "": none is known
 }
 
 // pause is how long a live page is as good as a new one, however many ask for it.
@@ -43,7 +49,7 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	l := s.lives[e.ID]
 	if l == nil {
 		l = &live{follower: results.Follow(e.dir), cells: map[int]*view.Cell{},
-			counts:   map[trace.Status]int{},
+			counts: map[trace.Status]int{}, courses: map[int]*course{},
 			repeated: map[string]*reason{}, then: time.Now()}
 		s.lives[e.ID] = l
 	}
@@ -63,14 +69,19 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	if first {
 		l.before = l.finished
 	}
-	html, err := s.write("live", e.Name+", running", l.view(e))
+	if started := l.follower.Header().Started; !started.IsZero() {
+		l.looks = thin(append(l.looks, look{time.Since(started), l.finished}))
+	}
+	top := e.top("live", e.Name)
+	top.Share = view.Counting(l.counts)
+	html, err := s.write("live", top, l.view(e))
 	l.html, l.made = html, time.Now()
 	return html, err
 }
 
 func (l *live) add(t *results.Trial, final bool) {
 	if t.Status == trace.Invalid {
-		kind := figures.ReplaceAllString(t.Reason, "0")
+		kind := results.Alike(t.Reason)
 		if l.repeated[kind] == nil {
 			l.repeated[kind] = &reason{}
 		}
@@ -85,13 +96,77 @@ func (l *live) add(t *results.Trial, final bool) {
 	if c == nil {
 		c = view.NewCell(t.Design, h.Until.Method(), slices.Concat(h.Metrics, metric.Names(metric.Fixed())))
 		l.cells[t.Cell] = c
+		l.begin(t.Cell)
 	}
 	l.finished++
 	l.counts[t.Status]++
 	c.Add(t)
+	if l.main != "" {
+		trials := 0
+		for _, n := range c.Statuses {
+			trials += n
+		}
+		l.courses[t.Cell].add(trials, func() stats.Summary { return c.Describe(l.main) })
+	}
 	if t.Status == trace.Violated && len(l.broken) < mostBroken {
 		l.broken = append(l.broken, rowOf(t))
 	}
+}
+
+// begin prepares for a cell that is new. With it, another metric may be the main one: then the courses begin
+// anew, since they would compare what differs.
+func (l *live) begin(cell int) {
+	var designs [][]metric.Field
+	for _, n := range slices.Sorted(maps.Keys(l.cells)) {
+		designs = append(designs, l.cells[n].Design)
+	}
+	main := ""
+	if metrics := view.Brief(designs); len(metrics) > 0 {
+		main = metrics[0].Name
+	}
+	if main != l.main {
+		l.main = main
+		clear(l.courses)
+		for n := range l.cells {
+			l.courses[n] = &course{}
+		}
+	}
+	l.courses[cell] = &course{}
+}
+
+// pictures are the run over time and over its trials.
+func (l *live) pictures(names map[int]string, title string) (list []*picture) {
+	add := func(p *picture) *picture {
+		if p != nil {
+			list = append(list, p)
+			return p
+		}
+		return &picture{}
+	}
+	ended, rate := progress(l.looks)
+	add(draw("Trials that have ended", "seconds", true, []curve{ended})).Says =
+		"Since the run began; a straight line until the page was first opened."
+	if len(rate.points) > 1 {
+		add(draw("Trials a second", "seconds", true, []curve{rate})).Says =
+			"Each point covers a fifteenth of the time, or more."
+	}
+	var curves []curve
+	drawn := 0
+	for _, n := range slices.Sorted(maps.Keys(l.courses)) {
+		if c := l.courses[n]; len(c.points) > 0 {
+			if drawn++; len(curves) < chart.MostLines {
+				curves = append(curves, curve{names[n], len(curves), c.points})
+			}
+		}
+	}
+	if len(curves) > 0 {
+		p := add(draw(title+" so far", "trials of the cell", false, curves))
+		p.Says = fmt.Sprintf("With 95 %% intervals, from %d values on.", report.Enough)
+		if drawn > len(curves) {
+			p.Says += fmt.Sprintf(" %d of %d cells: the table has all of them.", len(curves), drawn)
+		}
+	}
+	return list
 }
 
 // A liveView is what the page shows.
@@ -111,16 +186,24 @@ type liveView struct {
 	Repeated          []reason
 	Notes             []string
 	Share             int // of 100
+	Pictures          []*picture
 }
 
 type liveRow struct {
 	Label   string
 	Design  []string
 	Counts  []count
-	Figures []string
+	Course  template.HTML // of the main figure, made here
+	Figures []liveFigure
 	// Of the picture, from 0 to 100.
 	Drawn            bool
 	From, Width, Mid float64
+}
+
+// A liveFigure is one that has enough trials behind it, or says how many it has.
+type liveFigure struct {
+	Text string
+	Few  bool
 }
 
 // A reason is why attempts were invalid, as the last of them has it.
@@ -128,9 +211,6 @@ type reason struct {
 	Text  string
 	Count int
 }
-
-// figures in which reasons of one kind differ.
-var figures = regexp.MustCompile(`[0-9][0-9.]*`)
 
 func (l *live) view(e *entry) *liveView {
 	h := l.follower.Header()
@@ -151,6 +231,7 @@ func (l *live) view(e *entry) *liveView {
 		v.Repeated = append(v.Repeated, *l.repeated[kind])
 	}
 	if len(l.cells) == 0 {
+		v.Pictures = l.pictures(nil, "")
 		return v
 	}
 	numbers := slices.Sorted(maps.Keys(l.cells))
@@ -159,7 +240,7 @@ func (l *live) view(e *entry) *liveView {
 		designs = append(designs, l.cells[n].Design)
 	}
 	v.Columns = view.Varying(designs)
-	legend := &view.Legend{}
+	legend, names := &view.Legend{}, map[int]string{}
 	var main []stats.Summary
 	metrics := view.Brief(designs)
 	for i, m := range metrics {
@@ -176,13 +257,22 @@ func (l *live) view(e *entry) *liveView {
 		}
 		for i, m := range metrics {
 			d := c.Describe(m.Name)
-			r.Figures = append(r.Figures, legend.Estimate(m, d, c.Statuses[trace.OK]))
+			f := liveFigure{Few: d.N+d.Censored < report.Enough}
+			if f.Few { // a figure of the trials that happened to be first
+				f.Text = fmt.Sprintf("%d of %d values", d.N+d.Censored, report.Enough)
+			} else {
+				f.Text = legend.Estimate(m, d, c.Statuses[trace.OK])
+			}
+			r.Figures = append(r.Figures, f)
 			if i == 0 {
 				main = append(main, d)
+				r.Course = spark(l.courses[n].points)
 			}
 		}
 		v.Cells = append(v.Cells, r)
+		names[n] = view.Name(c.Design, append([]string{"label"}, v.Columns...))
 	}
+	v.Pictures = l.pictures(names, v.Main)
 	v.Notes = legend.Notes()
 	v.draw(main)
 	return v
@@ -192,8 +282,11 @@ func (l *live) view(e *entry) *liveView {
 func (v *liveView) draw(main []stats.Summary) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, d := range main {
-		for _, x := range []float64{d.CILow, d.Median, d.CIHigh} {
-			if !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if d.N+d.Censored < report.Enough {
+			continue
+		}
+		for _, x := range []float64{d.CILow, d.Center(), d.CIHigh} {
+			if chart.Finite(x) {
 				low, high = min(low, x), max(high, x)
 			}
 		}
@@ -210,10 +303,10 @@ func (v *liveView) draw(main []stats.Summary) {
 	}
 	for i, d := range main {
 		r := &v.Cells[i]
-		if math.IsNaN(d.Median) || math.IsInf(d.Median, 0) {
+		if d.N+d.Censored < report.Enough || !chart.Finite(d.Center()) {
 			continue
 		}
-		r.Drawn, r.Mid, r.From = true, at(d.Median), at(d.Median)
+		r.Drawn, r.Mid, r.From = true, at(d.Center()), at(d.Center())
 		if !math.IsNaN(d.CILow) && !math.IsNaN(d.CIHigh) {
 			r.From = at(d.CILow)
 			r.Width = at(d.CIHigh) - r.From

@@ -22,7 +22,7 @@ type Pages struct {
 // Start begins to serve.
 func Start(port int, o Options) (*Pages, error) {
 	if port < 0 || port > 65535 {
-		return nil, answer.Mistaken("--port %d: want 1 to 65535, or 0 for one that is free", port)
+		return nil, answer.Mistaken("--port %d: expected 1 to 65535, or 0 for one that is free", port)
 	}
 	server, l, err := Listen(port, o)
 	var taken *net.OpError

@@ -4,13 +4,14 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	_ "embed" // the pages' assets
-	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -20,8 +21,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
-	"github.com/conclave-bench/conclave/internal/answers/report"
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/internal/base/console"
 )
 
@@ -29,14 +31,19 @@ import (
 type Options struct {
 	// Dir has the runs: in itself, in its folders, or in theirs.
 	Dir string
-	// Report is the page of the run in a folder. Home is the way back to the index. It may be
-	// called from several goroutines, and so may Trial.
-	Report func(dir, home string) ([]byte, error)
+	// Report is the page of the run in a folder. Links lead to what stands beside it. It may be called from
+	// several goroutines, and so may the others.
+	Report func(dir string, links ...theme.Link) ([]byte, error)
 	// Trial is the page to step through a trial.
 	Trial func(dir string, number int) ([]byte, error)
-	// Verdict is what a run is called that ended with an exit code, and how it looks: good, bad
-	// or warn.
-	Verdict func(code int) (name, style string)
+	// Compare is the page of what changed from one run to another.
+	Compare func(base, new string, links ...theme.Link) ([]byte, error)
+	// Histories are the places of histories, each of which History makes a page of trends of.
+	Histories []string
+	History   func(place string, links ...theme.Link) ([]byte, error)
+	// Archive writes the run in a folder as a ZIP, in which it has that name. An error before the first byte
+	// is shown as a page.
+	Archive func(w io.Writer, dir, name string) error
 	// Measuring says why no page that takes work may be made now; "" or nil: it may.
 	Measuring func() string
 	// Log gets what goes wrong with connections.
@@ -97,7 +104,7 @@ func (s *Server) Close() error { return s.http.Close() }
 // URL is the address of the index, or of a run by its id.
 //
 // The token is in the path, so that the address can be copied. It is no cookie, since a
-// browser sends those of 127.0.0.1 to every port there, whoever listens.
+// browser sends those of 127.0.0.1 to every port there, whichever program listens.
 func (s *Server) URL(id string) string {
 	address := "http://" + s.host + "/" + s.token + "/"
 	if id != "" {
@@ -127,20 +134,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	token, rest, slash := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
-		http.Error(w, "wrong address: copy all of the one that bench has printed", http.StatusForbidden)
+		http.Error(w, "wrong address: copy the whole address that bench printed", http.StatusForbidden)
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "this server only shows: GET or HEAD", http.StatusMethodNotAllowed)
+		http.Error(w, "this server is read-only: GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	if !slash {
 		http.Redirect(w, r, "/"+s.token+"/", http.StatusMovedPermanently)
 		return
 	}
+	if err := s.archive(w, rest); err == nil {
+		return
+	} else if !errors.Is(err, errNoArchive) {
+		s.answer(w, rest, nil, err)
+		return
+	}
 	html, err := s.page(rest, r.URL.Query())
-	code := http.StatusOK
+	s.answer(w, rest, html, err)
+}
+
+// answer sends a page, or says why there is none.
+func (s *Server) answer(w http.ResponseWriter, rest string, html []byte, err error) {
+	h, code := w.Header(), http.StatusOK
 	if err != nil {
 		html, code = s.refusal(rest, err)
 	}
@@ -162,23 +180,39 @@ type later struct{ text string }
 
 func (l *later) Error() string { return l.text }
 
-// page makes the page at a path behind the token.
-func (s *Server) page(rest string, query url.Values) ([]byte, error) {
-	if rest == "" {
-		return s.index(query.Get("q"))
-	}
+// The pages beside the runs, and what is below a run.
+const (
+	comparePath = "compare"
+	historyPath = "history"
+	archivePath = "archive.zip"
+)
+
+// at is the run of a path behind the token, and what is asked of it.
+func (s *Server) at(rest string) (e *entry, leaf string, err error) {
 	inside, ok := strings.CutPrefix(rest, "run/")
 	at := strings.LastIndexByte(inside, '/')
 	if !ok || at < 0 {
-		return nil, &missing{"no such page"}
+		return nil, "", &missing{"no such page"}
 	}
-	id, leaf := inside[:at], inside[at+1:]
-	e, err := s.find(id)
+	if e, err = s.find(inside[:at]); err == nil && e == nil {
+		err = &missing{"there is no such run; it may have been removed"}
+	}
+	return e, inside[at+1:], err
+}
+
+// page makes the page at a path behind the token.
+func (s *Server) page(rest string, query url.Values) ([]byte, error) {
+	switch rest {
+	case "":
+		return s.index(query.Get("q"))
+	case comparePath:
+		return s.compare(query["run"])
+	case historyPath:
+		return s.history(query.Get("of"))
+	}
+	e, leaf, err := s.at(rest)
 	if err != nil {
 		return nil, err
-	}
-	if e == nil {
-		return nil, &missing{"there is no such run; it may have been removed"}
 	}
 	switch leaf {
 	case "":
@@ -189,20 +223,126 @@ func (s *Server) page(rest string, query url.Values) ([]byte, error) {
 			return nil, &later{"the run is damaged: " + e.Damage}
 		}
 		return s.kept("report "+e.key(), func() ([]byte, error) {
-			return s.options.Report(e.dir, strings.Repeat("../", strings.Count(e.Path, "/")))
+			links := []theme.Link{{Name: "all trials", Value: "trials"}}
+			if s.options.Archive != nil {
+				links = append(links, theme.Link{Name: "archive (ZIP)", Value: archivePath})
+			}
+			return s.options.Report(e.dir, append(links, home(e.Path))...)
 		})
 	case "trials":
 		return s.trials(e, query.Get("q"))
 	case "trial":
 		n, err := strconv.Atoi(query.Get("n"))
 		if err != nil || n < 1 {
-			return nil, &missing{"want the number of a trial, from 1"}
+			return nil, &missing{"expected the number of a trial, from 1"}
 		}
 		return s.kept(fmt.Sprintf("trial %d %s", n, e.key()), func() ([]byte, error) {
 			return s.options.Trial(e.dir, n)
 		})
 	}
 	return nil, &missing{"no such page"}
+}
+
+// home is the way to the index from a path behind the token. It is relative: a page that somebody saves and
+// hands on does not tell the token.
+func home(from string) theme.Link {
+	return theme.Link{Name: "all runs", Value: cmp.Or(strings.Repeat("../", strings.Count(from, "/")), "./")}
+}
+
+// compare is the page of what changed between two runs: from the older to the newer.
+func (s *Server) compare(ids []string) ([]byte, error) {
+	if len(ids) != 2 {
+		return nil, &missing{fmt.Sprintf("%s: tick two runs to compare them",
+			console.Plural(len(ids), "run is ticked", "runs are ticked"))}
+	}
+	var runs []*entry
+	for _, id := range ids {
+		e, err := s.find(id)
+		switch {
+		case err != nil:
+			return nil, err
+		case e == nil:
+			return nil, &missing{"there is no such run; it may have been removed"}
+		case e.Damage != "":
+			return nil, &later{id + " is damaged: " + e.Damage}
+		}
+		runs = append(runs, e)
+	}
+	slices.SortStableFunc(runs, func(a, b *entry) int { return strings.Compare(a.Started, b.Started) })
+	base, fresh := runs[0], runs[1]
+	return s.kept("compare "+base.key()+" "+fresh.key(), func() ([]byte, error) {
+		return s.options.Compare(base.dir, fresh.dir, theme.Link{Name: "base " + base.ID, Value: base.Path},
+			theme.Link{Name: "new " + fresh.ID, Value: fresh.Path}, home(comparePath))
+	})
+}
+
+// history is the page of trends of a place.
+func (s *Server) history(place string) ([]byte, error) {
+	if !slices.Contains(s.options.Histories, place) { // no path is made of what is asked for
+		return nil, &missing{"there is no such history"}
+	}
+	if why := s.measuring(); why != "" {
+		return nil, &later{why}
+	}
+	// Whoever adds to it wants to see that: it is made anew each time.
+	return s.make(&page{}, func() ([]byte, error) { return s.options.History(place, home(historyPath)) })
+}
+
+// errNoArchive: it is a page that is asked for.
+var errNoArchive = errors.New("no archive")
+
+// archive sends a run as a ZIP.
+func (s *Server) archive(w http.ResponseWriter, rest string) error {
+	if s.options.Archive == nil || !strings.HasSuffix(rest, "/"+archivePath) {
+		return errNoArchive
+	}
+	e, _, err := s.at(rest)
+	switch {
+	case err != nil:
+		return err
+	case e.Running:
+		return &later{"the run is in progress: its archive is available when it has ended"}
+	case e.Damage != "":
+		return &later{"the run is damaged: " + e.Damage}
+	}
+	if why := s.measuring(); why != "" {
+		return &later{why}
+	}
+	s.work <- struct{}{}
+	defer func() { <-s.work }()
+	name := strings.Trim(strings.Map(fileRune, e.Name+"-"+e.Run), "-")
+	to := &attachment{ResponseWriter: w, name: name + ".zip"}
+	switch err := s.options.Archive(to, e.dir, name); {
+	case err != nil && to.begun:
+		panic(http.ErrAbortHandler) // or the browser would keep half of it
+	case err != nil:
+		return &later{err.Error()}
+	}
+	return nil
+}
+
+// fileRune is what a character of a name becomes in that of a file.
+func fileRune(r rune) rune {
+	if r == '.' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		return r
+	}
+	return '-'
+}
+
+// An attachment is a file that a browser saves, from its first byte on.
+type attachment struct {
+	http.ResponseWriter
+	name  string
+	begun bool
+}
+
+func (a *attachment) Write(b []byte) (int, error) {
+	if !a.begun {
+		a.begun = true
+		a.Header().Set("Content-Type", "application/zip")
+		a.Header().Set("Content-Disposition", `attachment; filename="`+a.name+`"`)
+	}
+	return a.ResponseWriter.Write(b)
 }
 
 // kept makes a page, or takes the one that was made or is being made.
@@ -216,6 +356,11 @@ func (s *Server) kept(key string, make func() ([]byte, error)) ([]byte, error) {
 		return p.html, p.err
 	}
 	defer s.settle(p)
+	return s.make(p, make)
+}
+
+// make makes a page, when few others are being made.
+func (s *Server) make(p *page, make func() ([]byte, error)) ([]byte, error) {
 	s.work <- struct{}{}
 	defer func() { <-s.work }()
 	p.err = &later{"the program has failed to make this page"} // which holds if it panics
@@ -273,7 +418,8 @@ func (s *Server) refusal(rest string, err error) (html []byte, code int) {
 	case *later:
 		code = http.StatusServiceUnavailable
 	}
-	html, bad := s.write("refusal", "Not to be had", err.Error())
+	top := theme.Page{Kind: "serve", Title: "Not available", Links: []theme.Link{home(rest)}}
+	html, bad := s.write("refusal", top, err.Error())
 	if bad != nil {
 		html = []byte(bad.Error())
 	}
@@ -292,29 +438,30 @@ var (
 // pages is read when it is first used: this package is linked into every node process, and a
 // node's start is measured time.
 var pages = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("pages").Funcs(template.FuncMap{
+	return theme.New("pages", pagesText, template.FuncMap{
 		"beyond": func() string { return beyond }, "plural": console.Plural,
-	}).Parse(pagesText))
+	})
 })
 
-// ours marks pages that this package makes.
-const ours = `content="Conclave bench serve"`
+// generator marks pages that this package makes, ours in their text.
+const (
+	generator = "Conclave bench serve"
+	ours      = `content="` + generator + `"`
+)
 
-// policy lets them run their own script, and ask this server.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(script))
-	own := base64.StdEncoding.EncodeToString(sum[:])
-	return "default-src 'none'; script-src 'sha256-" + own + "'; " +
-		"style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; " +
-		"form-action 'self'; frame-ancestors 'none'"
-}()
+// code is what they run.
+var code = theme.Script + script
 
-// write makes a page of a kind.
-func (s *Server) write(kind, title string, data any) ([]byte, error) {
+// policy lets them run that, and ask this server.
+var policy = theme.Policy("connect-src 'self'; form-action 'self'; frame-ancestors 'none'", theme.Sum(code))
+
+// write makes a page of a kind, with what it says at its top.
+func (s *Server) write(kind string, top theme.Page, data any) ([]byte, error) {
+	top.Generator, top.Style = generator, theme.CSS(style+looks())
+	top.Start, top.StartName = "main", "the contents"
 	var out bytes.Buffer
 	err := pages().ExecuteTemplate(&out, "page", map[string]any{
-		"Kind": kind, "Title": title, "Data": data, "Style": template.CSS(report.Style() + style),
-		"Script": template.JS(script), "Home": "/" + s.token + "/", "Dir": s.options.Dir,
+		"Kind": kind, "Page": top, "Data": data, "Script": template.JS(code), "Dir": s.options.Dir,
 	})
 	return out.Bytes(), err
 }

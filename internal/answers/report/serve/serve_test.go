@@ -2,9 +2,11 @@ package serve
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"log"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +14,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/conclave-bench/conclave/internal/answers/theme"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -22,9 +26,6 @@ import (
 func listen(t *testing.T, o Options) *Server {
 	t.Helper()
 	o.Log = log.New(io.Discard, "", 0)
-	if o.Verdict == nil {
-		o.Verdict = func(code int) (string, string) { return fmt.Sprint("code ", code), "good" }
-	}
 	s, l, err := Listen(0, o)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func TestServer_Slow(t *testing.T) {
 	begun, goOn := make(chan bool, 9), make(chan bool)
 	var made, tried atomic.Int32
 	s := listen(t, Options{Dir: root,
-		Report: func(string, string) ([]byte, error) {
+		Report: func(string, ...theme.Link) ([]byte, error) {
 			made.Add(1)
 			begun <- true
 			<-goOn
@@ -159,7 +160,7 @@ func TestServer_Verdicts(t *testing.T) {
 	defer f.Close()
 	s := listen(t, Options{Dir: root})
 	_, text := get(t, s.URL(""))
-	for name, verdict := range map[string]string{"good": "code 0", "bad": "code 3", "half": "code 130",
+	for name, verdict := range map[string]string{"good": "ok", "bad": "violation", "half": "interrupted",
 		"killed": "interrupted", "begun": "interrupted", "going": "running"} {
 		_, row, _ := strings.Cut(text, ">"+name+"</a></th>")
 		row, _, _ = strings.Cut(row, "</span>")
@@ -187,7 +188,7 @@ func TestServer_ManyRuns(t *testing.T) {
 	}
 	s := listen(t, Options{Dir: root})
 	_, text := get(t, s.URL(""))
-	if n := strings.Count(text, "<tr><th scope=\"row\">"); n != mostRuns ||
+	if n := strings.Count(text, "<th scope=\"row\">"); n != mostRuns ||
 		!strings.Contains(text, fmt.Sprintf("%[1]d of %[1]d runs; the newest %d are listed", mostRuns+5, mostRuns)) {
 		t.Errorf("%d rows: %.3000s", n, text[strings.Index(text, "<main"):])
 	}
@@ -264,4 +265,101 @@ func TestServer_Together(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// Two runs that are ticked are compared, the older as the base; of any other number there is no page.
+func TestServer_Compare(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	older := ended(t, root, "older", 0)
+	time.Sleep(1100 * time.Millisecond) // the index knows seconds
+	newer := ended(t, root, "newer", 0)
+	s := listen(t, Options{Dir: root, Compare: func(base, new string, links ...theme.Link) ([]byte, error) {
+		return fmt.Appendf(nil, "%s against %s, %v", base, new, links), nil
+	}})
+	ids := []string{"newer/" + filepath.Base(newer), "older/" + filepath.Base(older)}
+	_, text := get(t, s.URL(""))
+	for _, id := range ids {
+		if !strings.Contains(text, `<input type="checkbox" name="run" value="`+id+`"`) {
+			t.Errorf("%s cannot be ticked", id)
+		}
+	}
+	for _, c := range []struct {
+		ids  []string
+		code int
+		want string
+	}{
+		{ids, 200, older + " against " + newer}, {ids, 200, "{all runs ./}"},
+		{ids[:1], 404, "1 run is ticked: tick two"}, {nil, 404, "0 runs are ticked"},
+		{append(ids, ids[0]), 404, "3 runs are ticked"}, {[]string{ids[0], "../older"}, 404, "no such run"},
+	} {
+		code, text := get(t, s.URL("")+"compare?"+url.Values{"run": c.ids}.Encode())
+		if code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%q: %d, want %d and %s: %s", c.ids, code, c.code, c.want, text[strings.Index(text, "<main"):])
+		}
+	}
+}
+
+// The index leads to each history that there is, and to no other place.
+func TestServer_History(t *testing.T) {
+	t.Parallel()
+	s := listen(t, Options{Dir: t.TempDir(), Histories: []string{"git:refs/notes/a b"},
+		History: func(place string, _ ...theme.Link) ([]byte, error) { return []byte("trends of " + place), nil }})
+	_, text := get(t, s.URL(""))
+	link := regexp.MustCompile(`<a href="(history[^"]+)">trends of git:refs/notes/a b</a>`).FindStringSubmatch(text)
+	if link == nil {
+		t.Fatalf("no link: %s", text)
+	}
+	if code, text := get(t, s.URL("")+html.UnescapeString(link[1])); code != 200 || text != "trends of git:refs/notes/a b" {
+		t.Errorf("%d %s", code, text)
+	}
+	for _, of := range []string{"", "/etc", "git:refs/notes/a"} {
+		if code, _ := get(t, s.URL("")+"history?of="+of); code != 404 {
+			t.Errorf("%q: %d", of, code)
+		}
+	}
+}
+
+// An archive is sent as a file of a harmless name; one that cannot be made is a page that says why.
+func TestServer_Archive(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	good, bad := ended(t, root, "good", 0), ended(t, root, "bad", 0)
+	f, err := results.Create(root, results.Header{Name: "going", Planned: 1,
+		Design: results.DesignColumns()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := listen(t, Options{Dir: root, Archive: func(w io.Writer, dir, name string) error {
+		if dir == bad {
+			return os.ErrPermission
+		}
+		_, err := io.WriteString(w, name)
+		return err
+	}})
+	path := func(dir string) string {
+		return s.URL(filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir)) + "archive.zip"
+	}
+	r, err := http.Get(path(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	name := "good-" + filepath.Base(good)
+	if b, err := io.ReadAll(r.Body); err != nil || string(b) != name ||
+		r.Header.Get("Content-Disposition") != `attachment; filename="`+name+`.zip"` ||
+		r.Header.Get("Content-Type") != "application/zip" {
+		t.Errorf("%s, %v, %v", b, err, r.Header)
+	}
+	for dir, want := range map[string]string{bad: "permission denied", f.Dir(): "the run is in progress"} {
+		if code, text := get(t, path(dir)); code != 503 || !strings.Contains(text, want) {
+			t.Errorf("%d, want %s: %s", code, want, text)
+		}
+	}
+	for given, want := range map[rune]rune{'a': 'a', '"': '-', '/': '-', 'ä': '-', '\r': '-', '.': '.'} {
+		if got := fileRune(given); got != want {
+			t.Errorf("%q becomes %q", given, got)
+		}
+	}
 }

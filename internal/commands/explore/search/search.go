@@ -169,15 +169,15 @@ func (q *Request) found(d *answer.Document, alg *algo.Algorithm, r *explore.Repo
 func (q *Request) options(alg *algo.Algorithm) (o explore.Options, err error) {
 	switch {
 	case q.Workers < 0:
-		return o, answer.Mistaken("--workers %d, want 1 or more", q.Workers)
+		return o, answer.Mistaken("--workers %d, expected 1 or more", q.Workers)
 	case q.Latency < 0 || q.Latency > 0 && q.Latency < 100*time.Microsecond || q.Latency > time.Minute:
-		return o, answer.Mistaken("--latency %v, want 100us to 1m", q.Latency)
+		return o, answer.Mistaken("--latency %v, expected 100us to 1m", q.Latency)
 	case q.Events < 0:
-		return o, answer.Mistaken("--events %d, want 1 or more", q.Events)
+		return o, answer.Mistaken("--events %d, expected 1 or more", q.Events)
 	case q.Events > 0 && q.Maximise == "":
 		return o, answer.Mistaken("--events without --maximise")
 	case q.Seed >= 1<<53:
-		return o, answer.Mistaken("--seed %d, want one below 2^53", q.Seed)
+		return o, answer.Mistaken("--seed %d, expected one below 2^53", q.Seed)
 	}
 	o = explore.Options{
 		Latency: q.Latency, Faults: explore.Faults(q.Faults), Rule: q.Rule, Seed: q.Seed,
@@ -186,19 +186,19 @@ func (q *Request) options(alg *algo.Algorithm) (o explore.Options, err error) {
 	if q.Maximise != "" {
 		costs := explore.Costs(alg)
 		if o.Maximise = costs[q.Maximise]; o.Maximise == nil {
-			return o, answer.Mistaken("--maximise %q%s; want a metric of which less is better: %s",
+			return o, answer.Mistaken("--maximise %q%s; expected a metric of which less is better: %s",
 				q.Maximise, algo.Hint(q.Maximise, slices.Sorted(maps.Keys(costs))),
 				strings.Join(slices.Sorted(maps.Keys(costs)), ", "))
 		}
 		if q.Rule != "" {
-			return o, answer.Mistaken("--rule with --maximise: want one of them")
+			return o, answer.Mistaken("--rule with --maximise: leave one of them out")
 		}
 	}
 	if q.Nodes != "" {
 		for _, word := range strings.Split(q.Nodes, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(word))
 			if err != nil || n < 2 || n > 100 {
-				return o, answer.Mistaken("--nodes %q, want numbers from 2 to 100, as 3,5", q.Nodes)
+				return o, answer.Mistaken("--nodes %q, expected numbers from 2 to 100, as 3,5", q.Nodes)
 			}
 			if needs := alg.Spec.Needs.Nodes; needs != nil && needs(n) != nil {
 				return o, answer.Mistaken("--nodes %d is not for %s: %v", n, alg.ID, needs(n))
@@ -221,7 +221,7 @@ func given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, erro
 		word = strings.TrimPrefix(word, "params.")
 		name, _, ok := strings.Cut(word, "=")
 		if !ok || name == "" {
-			return nil, answer.Mistaken("--params %q, want NAME=VALUE, as t_answer=5ms", word)
+			return nil, answer.Mistaken("--params %q, expected NAME=VALUE, as t_answer=5ms", word)
 		}
 		params[name] = nil
 		over.Set = append(over.Set, "params."+word)
@@ -250,7 +250,7 @@ func (q *Request) vacant() error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	if !strings.HasSuffix(q.Out, ".yaml") && !strings.HasSuffix(q.Out, ".yml") {
-		return answer.Mistaken("--out %s, want a file of type .yaml", q.Out)
+		return answer.Mistaken("--out %s, expected a file of type .yaml", q.Out)
 	}
 	return nil
 }
@@ -293,7 +293,8 @@ func printEnds(w io.Writer, all trace.List, kinds []string, most int) {
 		first[i], last[len(all)-1-i] = true, true
 	}
 	events(w, all, kinds, first)
-	fmt.Fprintf(w, "... %d events left out: run the scenario below, then \"bench replay DIR --events\" has "+
+	fmt.Fprintf(w, "... %d events omitted: run the scenario below, then \"bench replay DIR --events\" "+
+		"prints "+
 		"them ...\n", len(all)-most/2*2)
 	events(w, all, kinds, last)
 }

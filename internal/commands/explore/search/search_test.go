@@ -21,7 +21,7 @@ func TestPrintEnds(t *testing.T) {
 	if len(lines) != 8 || !strings.HasPrefix(lines[2], "  3 ") || !strings.HasPrefix(lines[4], " 98 ") {
 		t.Errorf("%q", lines)
 	}
-	if !strings.Contains(text.String(), "... 94 events left out") {
+	if !strings.Contains(text.String(), "... 94 events omitted") {
 		t.Error(text.String())
 	}
 	text.Reset()

@@ -19,7 +19,7 @@ import (
 // pipe; only the channel of reports is this process's own.
 //
 // Instants that an agent is given or returns are of its own clock; see Line. Those in what
-// a node reports and records are since the common start, which the node has been told in
+// a node reports and records are since the common start, which the node learned from
 // its Order to start, as the node's clock was believed to run then.
 //
 // One goroutine calls an agent. An error means that the agent could not do it at all, and
@@ -175,7 +175,7 @@ type Journal struct {
 	Node  Ref    `json:"node"`
 	Slots uint64 `json:"slots"`          // no less than the records
 	Full  bool   `json:"full,omitempty"` // what it did after the last one is not known
-	// Usage is what it used from the start of its process until it was told to stop, or was
+	// Usage is what it used from the start of its process until its order to stop, or until it was
 	// killed; zero if that is not known.
 	Usage proc.Usage `json:"usage"`
 	// Handling is the processor time that the algorithm took for its events.

@@ -101,7 +101,8 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 	}
 	h := r.Hello
 	if h == nil {
-		return a, errors.New("no leader is there: bench starts this program, as the hosts file says")
+		return a, errors.New("no bench is connected: bench starts this program, by a command of the hosts " +
+			"file")
 	}
 	if h.Protocol != Protocol {
 		return a, fmt.Errorf("bench speaks protocol %d, this program %d: use the same version on all "+
@@ -139,7 +140,8 @@ func (s *service) serve(r *request) error {
 // start starts a node. Files that a leader names would be those of its own machine.
 func (s *service) start(a *control.Assignment) error {
 	if b := &a.Bus; b.CredentialsFile+b.CAFile+b.CertFile+b.KeyFile != "" {
-		return errors.New("start node: the bus is told by files, which no other machine names here")
+		return errors.New("start node: the bus has files of credentials or certificates, which another " +
+			"machine cannot name here")
 	}
 	return s.local.Start(*a)
 }

@@ -17,7 +17,7 @@ func TestServe_Refuses(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		`{"hello":{"protocol":99}}`: "bench speaks protocol 99, this program ",
-		`{"bus_stats":true}`:        "no leader is there: bench starts this program",
+		`{"bus_stats":true}`:        "no bench is connected: bench starts this program",
 		`{"interface":"none0"}`:     "interface none0: ",
 		"hello":                     "read request: ",
 	} {
@@ -47,7 +47,7 @@ func TestServe_NoFiles(t *testing.T) {
 		var out bytes.Buffer
 		lines := hello + "\n" + `{"start":{"id":1,"bus":{"url":"tls://x:1","` + key + `":"/etc/hosts"}}}` + "\n"
 		must(t, agent.Serve(strings.NewReader(lines), &out, agent.Config{}, nil))
-		if said := out.String(); !strings.Contains(said, `"failed":"start node: the bus is told by files`) {
+		if said := out.String(); !strings.Contains(said, `"failed":"start node: the bus has files of credentials`) {
 			t.Errorf("%s: it says %q", key, said)
 		}
 	}

@@ -67,7 +67,7 @@ type Order struct {
 	Resume bool `json:"resume,omitempty"`
 }
 
-// News is what a perfect detector is told.
+// News is what a perfect detector learns.
 type News struct {
 	Process algo.ID       `json:"process"`
 	At      time.Duration `json:"at"`

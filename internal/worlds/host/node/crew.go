@@ -26,10 +26,10 @@ type crew struct {
 	running map[who]*member
 }
 
-// mostJoining is how many members connect at a time: the bus gives up whoever takes long over it.
+// mostJoining is how many members connect at a time: the bus drops a client that takes long over it.
 const mostJoining = 4
 
-// who is one incarnation of a node.
+// A who is one incarnation of a node.
 type who struct {
 	id          algo.ID
 	incarnation uint32

@@ -120,7 +120,7 @@ const (
 
 // Run is the life of a process of nodes: it reads the plan and, from in, what it is to be: one
 // node, or as many as come. A node joins the bus, says that it is ready, runs from the common
-// start until it is told to stop. If the plan says so, the process then is a node of the next
+// start until its order to stop. If the plan says so, the process then is a node of the next
 // plan. When in ends, so does the process.
 func Run(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(400) // short-lived, and a collection disturbs what is measured

@@ -2,7 +2,9 @@
 // A trial to step through. What it shows follows from where it stands: the event k, the filter,
 // the zoom. Everything is drawn from the columns of D; see package player for their meaning.
 const $ = id => document.getElementById(id);
-const css = name => colours[name] || (colours[name] = getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+// A colour of the page's look. A canvas takes none that depends on the theme.
+const css = name => colours[name] ||= getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim()
+  .replace(/^light-dark\((.+), *(.+)\)$/, (all, light, dark) => Theme.dark() ? dark : light);
 let colours = {};
 let D, N, M; // the data, its number of events and of messages
 let at, xs, x0 = 0, unit = 60, zoom = 1, even = false; // instants in ns; places in units; pixels of a unit
@@ -262,6 +264,7 @@ function draw() {
   const on = $("cones").checked;
   const rows = [];
   for (let p = 1; p <= D.nodes; p++) if (Y(p) > -lane && Y(p) < bottom + lane) rows.push(p);
+  drawBands(c, rows, width, bottom);
   ticks(c, width, bottom);
   c.save();
   c.beginPath();
@@ -288,25 +291,76 @@ function draw() {
   }
 }
 
+// APART is how far apart ticks are at least, in pixels.
+const APART = 78;
+
+// roundSpan is 1, 2 or 5 times a power of ten: the shortest that is not shorter than ns, or else the longest that is
+// not longer.
+function roundSpan(ns, longer) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, ns)));
+  const all = [1, 2, 5, 10].map(k => k * power);
+  return longer ? all.find(v => v >= ns * (1 - 1e-9)) : all.findLast(v => v <= ns * (1 + 1e-9));
+}
+
+// instants are where ticks stand between two places on the screen: {x, t}. Their times are round; where steps are even,
+// those of events.
+function instants(from, to) {
+  const out = [], low = Math.max(0, lowest(from) - 1), cut = new Set(holes);
+  const put = (t, x) => {
+    if (x >= from && x <= to && (!out.length || x - out[out.length - 1].x >= APART)) out.push({ x, t });
+  };
+  if (even) {
+    for (let i = low; i < N && X(xs[i]) <= to; i++) put(at[i], X(xs[i]));
+    return out;
+  }
+  const usual = roundSpan(APART * latency / (unit * zoom), true);
+  if (low === 0 && at[0] % usual === 0) put(at[0], X(xs[0]));
+  for (let i = low + 1; i < N && X(xs[i - 1]) <= to; i++) {
+    const a = at[i - 1], b = at[i];
+    if (a === b) continue;
+    if (cut.has(i)) { // time is cut short: one tick says what it is by the end
+      const t = Math.floor(b / roundSpan(b - a, false)) * roundSpan(b - a, false);
+      if (t > a) put(t, X(place(t)));
+      continue;
+    }
+    for (let t = (Math.floor(a / usual) + 1) * usual; t <= b; t += usual) put(t, X(place(t)));
+  }
+  return out;
+}
+
 function ticks(c, width, bottom) {
   c.strokeStyle = css("grid");
   c.fillStyle = css("soft");
   c.textAlign = "center";
   c.textBaseline = "top";
   c.beginPath();
-  let last = -1e9;
-  let low = lowest(-40);
-  for (let i = low; i < N; i++) {
-    const x = X(xs[i]);
-    if (x > width + 40) break;
-    if (i > 0 && at[i] === at[i - 1] && !even) continue;
-    if (x - last < 78 || x < GUTTER + 14) continue;
-    last = x;
+  for (const { x, t } of instants(GUTTER + 14, width + 40)) {
     c.moveTo(x, TOP - 8);
     c.lineTo(x, bottom);
-    c.fillText(time(at[i]), x, bottom + 6);
+    c.fillText(time(t), x, bottom + 6);
   }
   c.stroke();
+}
+
+// drawBands shades the time of a partition, each side in a colour of its own, with a line between sides that are next
+// to each other; or that of flaky links.
+function drawBands(c, rows, width, bottom) {
+  for (const band of D.bands) {
+    const a = Math.max(GUTTER, X(place(band.from))), b = Math.min(width, X(place(band.to)));
+    if (b <= GUTTER || a >= width || b <= a) continue;
+    for (const p of rows) {
+      const side = band.sides.length ? band.sides[p - 1] : -2, top = Y(p) - lane / 2;
+      if (top > bottom) break;
+      c.fillStyle = css(side === -2 ? "band" : "g" + (side + 4) % 4);
+      c.fillRect(a, top, b - a, Math.min(lane, bottom - top));
+      if (p > 1 && band.sides.length && band.sides[p - 2] !== side) stroke(c, css("hot"), 1.2, [6, 3], top, a, b);
+    }
+    c.fillStyle = css("ink");
+    c.textAlign = "left";
+    c.textBaseline = "top";
+    const most = Math.max(4, Math.floor((b - a) / 6.5));
+    c.fillText(band.text.length > most ? band.text.slice(0, most - 1) + "…" : band.text, a + 4, 4);
+  }
 }
 
 // lowest is the first event that stands right of x.
@@ -350,9 +404,9 @@ function drawLane(c, p, width) {
     if (b > -20 && a < width + 20) f(a, Math.max(b, a + 2));
   };
   spells(p, 0, (word, from, to) => reach(from, to, (a, b) => {
-    if (word === "down") stroke(c, css("line"), 1.1, [1, 5], y, a, b);
+    if (word === "down") stroke(c, css("life"), 1.1, [1, 5], y, a, b);
     else {
-      stroke(c, css("line"), 1.3, [], y, a, b);
+      stroke(c, css("life"), 1.3, [], y, a, b);
       if (word !== "up") stroke(c, css("hot"), 9, [2, 4], y, a, b);
     }
   }));
@@ -408,7 +462,7 @@ function drawNetwork(c, width, bottom) {
     c.lineTo(x, bottom);
     c.stroke();
     c.setLineDash([]);
-    if (x - last < 40) continue;
+    if (x - last < 40 || ["cut", "flaky"].includes(type(i).name) && text(i) !== "") continue; // the band says it
     const says = text(i);
     c.fillStyle = css("soft");
     c.fillText(says.length > 46 ? says.slice(0, 45) + "…" : says, x + 3, 4);
@@ -549,7 +603,7 @@ function tellNow() {
   for (let i = 0; i < changes.length; i += 2) {
     const before = k > 0 ? value(p, changes[i], k - 1) : initially(p, changes[i]);
     const field = D.fields[changes[i]];
-    if (!field.own && i === 0 && type(k).name === "up") continue;
+    if (!field.own && i === 0 && type(k).name === "up" || same.has(changes[i])) continue;
     if ((brief(before) || "none") === (brief(changes[i + 1]) || "none")) continue; // a leader that was none already
     list.append(change(field.own ? field.name : NAMES[changes[i]], before, changes[i + 1]));
   }
@@ -585,9 +639,24 @@ function tellList() {
 }
 
 let cells = [], used = [];
+let same = new Map(); // fields of the algorithm that have one value in all processes throughout → word
+function readSame() {
+  D.fields.forEach((field, i) => {
+    const words = new Set(history_.filter((h, at_) => h && at_ % D.fields.length === i).flatMap(h => h.words)
+      .filter(w => D.words[w] !== ""));
+    if (field.own && words.size === 1 && D.nodes > 1) same.set(i, [...words][0]);
+  });
+}
+
 function buildStates() {
+  readSame();
+  if (same.size) {
+    $("same").replaceChildren("Parameters, and whatever else is the same in all processes throughout: ",
+      ...[...same].flatMap(([i, word], n) => [n ? ", " : "", make("code", {}, D.fields[i].name + " ", make("b", {}, brief(word)))]));
+  }
   used = D.fields.map((f, i) => i).filter(i => i < 3 || history_.some((h, at_) => h && at_ % D.fields.length === i));
   used = used.filter(i => D.fields[i].own || history_.some((h, at_) => h && at_ % D.fields.length === i && h.words.some(w => D.words[w] !== "")));
+  used = used.filter(i => !same.has(i));
   const head = make("tr", {}, make("th", { scope: "col", "aria-label": "name" }),
     ...used.map(i => make("th", { scope: "col", class: i < 3 ? "trial" : null }, i < 3 ? NAMES[i] : D.fields[i].name)));
   const body = make("tbody", {});
@@ -769,6 +838,21 @@ function restore() {
 
 // Jumps.
 
+// twice are the events at which a second live process names itself leader while one does.
+function twice() {
+  const lead = new Set(), out = [];
+  const look = (p, i) => {
+    const leader = value(p, 1, i), alive = value(p, 0, i);
+    const leads = leader >= 0 && new RegExp(`^p${p}\\b`).test(D.words[leader]) && (alive < 0 || D.words[alive] !== "down");
+    const before = lead.size;
+    if (leads) lead.add(p); else lead.delete(p);
+    if (i >= 0 && before < 2 && lead.size >= 2) out.push(i);
+  };
+  for (let p = 1; p <= D.nodes; p++) look(p, -1);
+  for (const i of [...D.changedAt.keys()].sort((x, y) => x - y)) if (process(i) > 0) look(process(i), i);
+  return out;
+}
+
 function readJumps() {
   const events = test => { const out = []; for (let i = 0; i < N; i++) if (test(i)) out.push(i); return out; };
   D.broken = new Map();
@@ -779,6 +863,7 @@ function readJumps() {
   jumps = [
     { name: "violation", key: "v", colour: "bad", top: 0, events: [...D.broken.keys()].sort((x, y) => x - y) },
     { name: "crash or fault", key: "c", colour: "hot", top: 0.25, events: events(i => type(i).jump === "fault") },
+    { name: "two leaders at once", key: "t", colour: "bad", top: 0.35, events: twice() },
     { name: "leader change", key: "l", colour: "k3", top: 0.5, events: events(led) },
     { name: "entry", key: "e", colour: "cs", top: 0.65, events: events(i => type(i).jump === "entry") },
   ].filter(jump => jump.events.length > 0 || jump.key === "v" || jump.key === "c");
@@ -875,22 +960,12 @@ function listen() {
   addEventListener("hashchange", () => { stop(); restore(); });
 }
 
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-let theme = "system";
-function applyTheme() {
-  document.documentElement.dataset.theme = theme === "dark" || theme === "system" && systemDark.matches ? "dark" : "light";
-  $("theme").textContent = "Theme: " + theme;
-  colours = {};
-}
-
 function buildTheme() {
-  applyTheme();
-  const again = () => { applyTheme(); drawMap(); buildLegend(); redraw(); };
-  $("theme").addEventListener("click", () => { theme = { system: "dark", dark: "light", light: "system" }[theme]; again(); });
-  systemDark.addEventListener("change", again);
+  Theme.changed(() => { colours = {}; drawMap(); buildLegend(); redraw(); });
 }
 
 function buildLegend() {
+  const sides = [...new Set(D.bands.flatMap(b => b.sides).map(side => (side + 4) % 4))].sort();
   const kinds = [...new Set(D.messages.kind)].sort((a, b) => a - b);
   const svg = (dash, colour) => {
     const ns = "http://www.w3.org/2000/svg", s = document.createElementNS(ns, "svg"), path = document.createElementNS(ns, "path");
@@ -903,6 +978,7 @@ function buildLegend() {
     return s;
   };
   $("legend").replaceChildren(...kinds.map(kind => make("li", {}, svg(dashes[kind % dashes.length], kindColour(kind)), D.kinds[kind])),
+    ...(sides.length ? [make("li", {}, ...sides.map(side => make("i", { class: "side g" + side })), "the sides of a partition")] : []),
     make("li", {}, make("i", { class: "past" }), "what could have led to the event"),
     make("li", {}, make("i", { class: "future" }), "what the event could have led to"));
 }
@@ -920,6 +996,7 @@ async function begin() {
   D.global = [];
   for (let i = 0; i < N; i++) if (process(i) === 0) D.global.push(i);
   buildTheme();
+  D.bands = D.bands || [];
   readStates();
   readMessages();
   readCauses();

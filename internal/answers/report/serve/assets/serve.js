@@ -1,10 +1,3 @@
-"use strict";
-// The theme is the system's.
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const theme = () => { document.documentElement.dataset.theme = dark.matches ? "dark" : "light"; };
-dark.addEventListener("change", theme);
-theme();
-
 // A page with something that goes on asks for itself again, and takes over what is new.
 const root = document.documentElement, stale = document.getElementById("stale");
 async function again() {
@@ -18,19 +11,21 @@ async function again() {
       document.title = page.title;
       stale.textContent = "";
       if (!("going" in page.documentElement.dataset)) delete root.dataset.going;
-    } catch {
-      stale.textContent = "bench has ended: this is how far the page came.";
-      return;
+    } catch { // bench has ended, or the page was left while it asked, and is shown again
+      stale.textContent = "bench does not answer: this is how far the page came.";
     }
   }
   setTimeout(again, 1500);
 }
 
-// The focus stays on the link on which it was. A log only grows: it stays where somebody reads,
-// and a screen reader tells what is new.
+// What is ticked stays so, and the focus on the link or the box on which it was. A log only grows: it stays
+// where somebody reads, and a screen reader tells what is new.
+const keyOf = e => e.getAttribute("href") ?? e.value;
 function take(fresh) {
   const old = document.querySelector(`[data-part="${fresh.dataset.part}"]`);
-  if (old.innerHTML === fresh.innerHTML) return;
+  if (!old || old.innerHTML === fresh.innerHTML) return;
+  const box = old.closest("section");
+  if (box) box.className = fresh.closest("section").className;
   const list = old.querySelector("ul"), longer = fresh.querySelector("ul");
   if (old.getAttribute("role") === "log" && list && longer) {
     list.append(...[...longer.children].slice(list.children.length));
@@ -38,8 +33,10 @@ function take(fresh) {
     while (longer.nextSibling) old.append(longer.nextSibling);
     return;
   }
-  const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const ticked = new Set([...old.querySelectorAll(":checked")].map(box => box.value));
+  const focused = old.contains(document.activeElement) ? keyOf(document.activeElement) : null;
   old.innerHTML = fresh.innerHTML;
-  if (focused) for (const a of old.querySelectorAll("a")) if (a.getAttribute("href") === focused) a.focus();
+  for (const box of old.querySelectorAll("input[type=checkbox]")) box.checked = ticked.has(box.value);
+  if (focused) for (const e of old.querySelectorAll("a, input")) if (keyOf(e) === focused) e.focus();
 }
 setTimeout(again, 1500);
