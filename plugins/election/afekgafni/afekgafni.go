@@ -59,6 +59,9 @@ const (
 	ordinary               // belongs to its owner, if it has one
 )
 
+// String is what the state is called where states are shown.
+func (s state) String() string { return [...]string{"sleep", "candidate", "ordinary"}[s] }
+
 type node struct {
 	algo.Config
 	targets  []algo.ID // to be captured, in that order
@@ -168,11 +171,11 @@ func (n *node) accept(env algo.Env, s Strength) {
 func (n *node) Invariant() error {
 	switch {
 	case n.owner != algo.None && n.state != ordinary:
-		return fmt.Errorf("belongs to %d in state %d", n.owner, n.state)
+		return fmt.Errorf("belongs to %d in state %v", n.owner, n.state)
 	case n.pending.ID != algo.None && (n.owner == algo.None || !n.pending.above(n.accepted)):
 		return fmt.Errorf("%v pends, of %d with %v", n.pending, n.owner, n.accepted)
 	case int(n.level) > len(n.targets) || n.level > 0 && n.state == sleep:
-		return fmt.Errorf("level %d in state %d, of %d others", n.level, n.state, len(n.targets))
+		return fmt.Errorf("level %d in state %v, of %d others", n.level, n.state, len(n.targets))
 	}
 	return nil
 }

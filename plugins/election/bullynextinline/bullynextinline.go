@@ -32,6 +32,9 @@ const (
 	waiting        // somebody answered
 )
 
+// String is what the status is called where states are shown.
+func (s status) String() string { return [...]string{"idle", "probing", "waiting"}[s] }
+
 type node struct {
 	algo.Config
 	status   status
@@ -290,7 +293,7 @@ func (n *node) settle(env algo.Env, e Epoch, list []algo.ID) {
 func (n *node) Invariant() error {
 	switch {
 	case n.status != idle && n.leader != algo.None:
-		return fmt.Errorf("status %d but follows %d", n.status, n.leader)
+		return fmt.Errorf("status %v but follows %d", n.status, n.leader)
 	case n.leader != algo.None && n.epoch.Leader != n.leader:
 		return fmt.Errorf("follows %d in an epoch of %d", n.leader, n.epoch.Leader)
 	case n.leader != algo.None && slices.Contains(n.list, n.leader):

@@ -33,6 +33,9 @@ const (
 	waiting         // somebody of higher rank is there
 )
 
+// String is what the status is called where states are shown.
+func (s status) String() string { return [...]string{"idle", "electing", "waiting"}[s] }
+
 // A rank is what the election is by.
 type rank struct {
 	score int64 // in buckets
@@ -235,7 +238,7 @@ func (n *node) adopt(env algo.Env, r rank) {
 func (n *node) Invariant() error {
 	switch {
 	case n.status != idle && n.coordinator != algo.None:
-		return fmt.Errorf("status %d but follows %d", n.status, n.coordinator)
+		return fmt.Errorf("status %v but follows %d", n.status, n.coordinator)
 	case n.incumbent && n.coordinator != n.ID && n.coordinator != algo.None:
 		return fmt.Errorf("incumbent but follows %d", n.coordinator)
 	}

@@ -29,6 +29,9 @@ const (
 	leading
 )
 
+// String is what the mode is called where states are shown.
+func (m mode) String() string { return [...]string{"follower", "probing", "leading"}[m] }
+
 type node struct {
 	algo.Config
 	mode     mode
@@ -251,11 +254,11 @@ func (n *node) Invariant() error {
 	case (n.leader == algo.None) != (n.term == 0):
 		return fmt.Errorf("leader %d in term %d", n.leader, n.term)
 	case (n.mode == leading) != (n.leader == n.ID) || n.mode == probing && n.leader != algo.None:
-		return fmt.Errorf("mode %d with leader %d", n.mode, n.leader)
+		return fmt.Errorf("mode %v with leader %d", n.mode, n.leader)
 	case n.term > n.promised:
 		return fmt.Errorf("term %d, but only %d promised", n.term, n.promised)
 	case n.claim != 0 && (n.mode != probing || n.claim != n.promised):
-		return fmt.Errorf("mode %d claims term %d, promised %d", n.mode, n.claim, n.promised)
+		return fmt.Errorf("mode %v claims term %d, promised %d", n.mode, n.claim, n.promised)
 	}
 	return nil
 }

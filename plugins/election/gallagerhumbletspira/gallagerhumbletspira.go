@@ -71,6 +71,9 @@ const (
 	rejected              // it leads to its own fragment
 )
 
+// String is what the state is called where states are shown.
+func (s state) String() string { return [...]string{"basic", "branch", "rejected"}[s] }
+
 // A node has the paper's variables by its names: states is SE, level LN, fragment FN, find the state
 // Find of SN.
 type node struct {

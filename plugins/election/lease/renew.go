@@ -30,6 +30,9 @@ const (
 	returned               // PUT that gives it back
 )
 
+// String is what the phase is called where states are shown.
+func (p phase) String() string { return [...]string{"trying", "renewing", "returning", "returned"}[p] }
+
 // factor is client-go's JitterFactor.
 const factor = 1.2
 

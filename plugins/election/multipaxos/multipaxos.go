@@ -98,6 +98,9 @@ const (
 	leader
 )
 
+// String is what the role is called where states are shown.
+func (r role) String() string { return [...]string{"acceptor", "proposer", "loser", "leader"}[r] }
+
 // retry is when a proposer without a majority, or a loser, prepares again.
 const retry algo.Timer = "retry"
 
@@ -247,9 +250,9 @@ func (n *node) Invariant() error {
 	own, most := n.promised.ID == n.ID, len(n.promises) > len(n.Peers)/2
 	switch {
 	case (n.role == proposer || n.role == leader) && !own:
-		return fmt.Errorf("role %d, but promised %v", n.role, n.promised)
+		return fmt.Errorf("role %v, but promised %v", n.role, n.promised)
 	case (n.role == leader) != (n.leader == n.ID), n.role == leader && !most:
-		return fmt.Errorf("role %d with leader %d and promises of %v", n.role, n.leader, n.promises)
+		return fmt.Errorf("role %v with leader %d and promises of %v", n.role, n.leader, n.promises)
 	case n.leader != algo.None && n.leader != n.promised.ID:
 		return fmt.Errorf("follows %d, but promised %v", n.leader, n.promised)
 	}

@@ -36,6 +36,11 @@ const (
 	leader
 )
 
+// String is what the role is called where states are shown.
+func (r role) String() string {
+	return [...]string{"follower", "pre-candidate", "candidate", "leader"}[r]
+}
+
 const (
 	electionTimer  algo.Timer = "election"
 	heartbeatTimer algo.Timer = "heartbeat"

@@ -64,6 +64,9 @@ const (
 	lost                     // decided: another does
 )
 
+// String is what the state is called where states are shown.
+func (s state) String() string { return [...]string{"sleep", "coordinator", "lost"}[s] }
+
 type node struct {
 	algo.Config
 	neighbors []algo.ID
@@ -182,11 +185,11 @@ func (n *node) Invariant() error {
 	case n.started() && len(n.neighbors) > 0 && (n.q0 != unset) != (n.missing() <= 1):
 		return fmt.Errorf("started, own TOKEN sent: %t, with %d missing", n.q0 != unset, n.missing())
 	case n.started() && (n.state != sleep) != (n.missing() == 0):
-		return fmt.Errorf("started, state %d with %d TOKENs missing", n.state, n.missing())
+		return fmt.Errorf("started, state %v with %d TOKENs missing", n.state, n.missing())
 	case !n.started() && (n.q0 != unset || n.state != sleep):
-		return fmt.Errorf("not started, but state %d, TOKEN sent: %t", n.state, n.q0 != unset)
+		return fmt.Errorf("not started, but state %v, TOKEN sent: %t", n.state, n.q0 != unset)
 	case n.state != sleep && (n.state == coordinator) != (n.best.ID == n.ID):
-		return fmt.Errorf("state %d, and %d is the best", n.state, n.best.ID)
+		return fmt.Errorf("state %v, and %d is the best", n.state, n.best.ID)
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ const (
 	recovering
 )
 
+// String is what the status is called where states are shown.
+func (s status) String() string { return [...]string{"normal", "view change", "recovering"}[s] }
+
 const (
 	viewTimer      algo.Timer = "view"
 	heartbeatTimer algo.Timer = "heartbeat"
@@ -253,7 +256,7 @@ func (n *node) Restore(algo.Env, algo.ID) {}
 func (n *node) Invariant() error {
 	own := n.status == normal && n.primary() == n.ID
 	if own != (n.leader == n.ID) || n.leader != algo.None && (n.leader != n.primary() || n.status != normal) {
-		return fmt.Errorf("names %d in view %d, status %d", n.leader, n.view, n.status)
+		return fmt.Errorf("names %d in view %d, status %v", n.leader, n.view, n.status)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func TestProspectiveLeader(t *testing.T) {
 	r.Hears(1, zabfle.AckEpoch{Epoch: 9}, "")
 	// Who looks is not of those that follow any more.
 	r.Hears(2, zabfle.Notification{Vote: vote(2), Clock: 1, State: zabfle.Looking},
-		"NOTIFICATION{{0 0 5} 1 3 1}>2")
+		"NOTIFICATION{{0 0 5} 1 leading 1}>2")
 	r.Hears(4, zabfle.AckEpoch{Epoch: 9},
 		"NEWLEADER{9}>1 NEWLEADER{9}>4 NEWLEADER{9}>3 discovery- leader=5/9")
 

@@ -1,6 +1,10 @@
 package zabfle
 
-import "github.com/conclave-bench/conclave/pkg/algo"
+import (
+	"fmt"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
 
 // Notification is the only message of processes that look for a leader: the vote of the
 // sender, its round, its state and its incarnation.
@@ -27,6 +31,16 @@ const (
 	Following
 	Leading
 )
+
+var states = [...]string{"idle", "looking", "following", "leading"}
+
+// String is what the state is called where states are shown. A message may hold one that there is not.
+func (s State) String() string {
+	if int(s) < len(states) {
+		return states[s]
+	}
+	return fmt.Sprint(uint8(s))
+}
 
 // CEpoch tells a prospective leader the last epoch that its sender acknowledged: f.p.
 type CEpoch struct{ Epoch uint64 }

@@ -266,7 +266,7 @@ func TestJoining(t *testing.T) {
 	}
 	looks := func() *algotest.Transcript {
 		r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 5, Incarnation: 1}, nil)
-		what := "NOTIFICATION{{0 0 5} 1 1 1}"
+		what := "NOTIFICATION{{0 0 5} 1 looking 1}"
 		r.Starts(fmt.Sprintf("leader=0/0 %s>1 %s>2 %s>3 %s>4 finalize- resend+",
 			what, what, what, what))
 		return r
@@ -284,7 +284,7 @@ func TestJoining(t *testing.T) {
 	// Why FIFO is needed: 3 led in round 7, but looks by now. Its older message,
 	// overtaken by the newer one, makes this process follow it.
 	r = looks()
-	newer := "NOTIFICATION{{0 0 5} 8 1 1}"
+	newer := "NOTIFICATION{{0 0 5} 8 looking 1}"
 	r.Hears(3, says(3, 8, zabfle.Looking), fmt.Sprintf("%s>1 %s>2 %s>3 %s>4 finalize- resend+",
 		newer, newer, newer, newer))
 	r.Hears(3, says(3, 7, zabfle.Leading), polls)
@@ -301,8 +301,8 @@ func TestJoining(t *testing.T) {
 
 	// Whom it had voted for is told that it joined another.
 	r = looks()
-	all := "NOTIFICATION{{0 9 2} 1 1 1}>1 NOTIFICATION{{0 9 2} 1 1 1}>2 " +
-		"NOTIFICATION{{0 9 2} 1 1 1}>3 NOTIFICATION{{0 9 2} 1 1 1}>4 finalize- resend+"
+	all := "NOTIFICATION{{0 9 2} 1 looking 1}>1 NOTIFICATION{{0 9 2} 1 looking 1}>2 " +
+		"NOTIFICATION{{0 9 2} 1 looking 1}>3 NOTIFICATION{{0 9 2} 1 looking 1}>4 finalize- resend+"
 	newest := zabfle.Vote{Zxid: 9, ID: 2}
 	r.Hears(4, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Looking}, all)
 	r.Hears(3, says(3, 1, zabfle.Leading), polls)

@@ -64,6 +64,9 @@ const (
 	follower // inside, by a START
 )
 
+// String is what the role is called where states are shown.
+func (r role) String() string { return [...]string{"idle", "waiting", "captain", "follower"}[r] }
+
 // asked is a request of another process; number 0: there is none.
 type asked struct {
 	number  uint64

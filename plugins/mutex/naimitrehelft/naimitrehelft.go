@@ -31,6 +31,11 @@ const (
 	observer                // another is a candidate
 )
 
+// String is what the state is called where states are shown.
+func (s state) String() string {
+	return [...]string{"normal", "waiting", "consulting", "querying", "candidate", "observer"}[s]
+}
+
 // node holds the variables of naimi-trehel and of the recovery.
 type node struct {
 	algo.Config
@@ -193,7 +198,7 @@ func (n *node) Invariant() error {
 	case !n.requesting && root != n.token:
 		return fmt.Errorf("idle with root=%t, token=%t", root, n.token)
 	case (n.state != normal) != (n.pending() || n.recovering):
-		return fmt.Errorf("state %d with requesting=%t, inside=%t, recovering=%t",
+		return fmt.Errorf("state %v with requesting=%t, inside=%t, recovering=%t",
 			n.state, n.requesting, n.inside, n.recovering)
 	case n.next != algo.None && (!n.requesting || root):
 		return fmt.Errorf("next is %d with requesting=%t, root=%t", n.next, n.requesting, root)

@@ -60,6 +60,9 @@ const (
 	inside
 )
 
+// String is what the state is called where states are shown.
+func (s state) String() string { return [...]string{"idle", "waiting", "inside"}[s] }
+
 // node has a number for each process in place of the paper's two counts: so it knows what a
 // message is about, however often it comes.
 type node struct {

@@ -1,5 +1,7 @@
 package singhal
 
+import "fmt"
+
 // Request asks for the token: its sender's request number N.
 type Request struct{ N uint64 }
 
@@ -19,6 +21,16 @@ const (
 	Executing               // E: inside
 	Holding                 // H: idle with the token
 )
+
+var states = [...]string{"neither", "requesting", "executing", "holding"}
+
+// String is what the state is called where states are shown. A message may hold one that there is not.
+func (s State) String() string {
+	if int(s) < len(states) {
+		return states[s]
+	}
+	return fmt.Sprint(uint8(s))
+}
 
 // Kind is REQUEST.
 func (Request) Kind() string { return "REQUEST" }
