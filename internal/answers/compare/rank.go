@@ -490,9 +490,13 @@ func (d *Duel) none() float64 {
 // apart says whether the interval leaves no room for equality.
 func (d *Duel) apart() bool { return d.Low > d.none() || d.High < d.none() }
 
-// Shown says whether a difference is shown: the interval excludes equality, and the test
-// is significant among all that were made.
-func (d *Duel) Shown() bool { return d.apart() && d.Adjusted <= DefaultAlpha }
+// unmeasured says whether only the order is known: in each pair the slower one is slower, but beyond its
+// limit, so that nobody knows by how much.
+func (d *Duel) unmeasured() bool { return d.Paired && d.agree && math.IsNaN(d.Ratio) && !d.apart() }
+
+// Shown says whether a difference is shown: the interval excludes equality, or each pair does, and the
+// test is significant among all that were made.
+func (d *Duel) Shown() bool { return (d.apart() || d.unmeasured()) && d.Adjusted <= DefaultAlpha }
 
 // String is the sentence.
 func (d *Duel) String() string { return d.sentence() + view.DoubtIn(d.Doubt) }
@@ -530,6 +534,10 @@ func (d *Duel) adjusted() string {
 // claim is that the one has more of the metric than the other, and how much more.
 func (d *Duel) claim() string {
 	words := d.of.Versus()
+	if d.unmeasured() {
+		more := strings.ReplaceAll(strings.Replace(words.Apart, "%s ", "", 1), "%%", "%")
+		return d.Slow + " " + more + " " + d.Fast + ", by an unknown amount: it exceeds the limit"
+	}
 	text := words.Ratio
 	if d.Apart {
 		text = words.Apart
@@ -580,6 +588,9 @@ func (d *Duel) unit() string {
 // Times is by how much the slower one is slower, in short: "1.3×", "+2 ms".
 func (d *Duel) Times() string {
 	v := d.Ratio
+	if d.unmeasured() {
+		return "> limit"
+	}
 	if math.IsNaN(v) {
 		v = d.Low
 	}

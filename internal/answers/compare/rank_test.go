@@ -117,6 +117,27 @@ func TestRank_Incomplete(t *testing.T) {
 	}
 }
 
+// TestRank_Never: one that never recovers takes longer than one that always takes as long, though nobody knows by
+// how much.
+func TestRank_Never(t *testing.T) {
+	table := view.Filter(run("sim", 10, func(trial *results.Trial, _ int) {
+		trial.Set(metric.Downtime.Of(88))
+		if trial.Design[2].Value == "raft" {
+			trial.Status = trace.TimedOut
+			trial.Set(metric.Downtime.Of(math.NaN()))
+		}
+	}), []metric.Field{{Name: "nodes", Value: "5"}})
+	r := Rank(table)
+	want := "raft takes longer than bully, by an unknown amount: it exceeds the limit; 10 seed-matched pairs " +
+		"(raft never recovered in 10 of 10)"
+	if d := r.Standings[0].Duels[0]; d.String() != want || !d.Shown() || d.Times() != "> limit" {
+		t.Errorf("%s, shown %t, %s", d, d.Shown(), d.Times())
+	}
+	if got := r.Standings[0].String(); got != "bully < raft" {
+		t.Error(got)
+	}
+}
+
 // several is a run of algorithms a0, a1, ... with so many repetitions.
 func several(labels, n int, of func(i, repetition int) float64) *results.Table {
 	all := downtimes(n, func(string, int) float64 { return 0 })

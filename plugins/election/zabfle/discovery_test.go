@@ -94,7 +94,7 @@ func discovering(t *testing.T, self, leader algo.ID, c algo.Config) *algotest.Tr
 func tellsAll(self, p algo.ID, clock int, life uint32) (words string) {
 	for q := algo.ID(1); q <= 5; q++ {
 		if q != self {
-			words += fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1 %d}>%d ", p, clock, life, q)
+			words += fmt.Sprintf("NOTIFICATION{{0 0 %d} %d looking %d}>%d ", p, clock, life, q)
 		}
 	}
 	return words + "finalize- resend+"
@@ -187,7 +187,7 @@ func TestSettledEpoch(t *testing.T) {
 	r.Hears(4, zabfle.NewEpoch{Epoch: 2}, "SAVE{2} ACKEPOCH{2}>4")
 
 	r = settled(4)
-	const told = "NOTIFICATION{{0 0 4} 1 3 0}>"
+	const told = "NOTIFICATION{{0 0 4} 1 leading 0}>"
 	r.Hears(1, zabfle.AckEpoch{Epoch: 1}, "")
 	for _, p := range []algo.ID{1, 2, 2, 3, 5} {
 		looks := zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}

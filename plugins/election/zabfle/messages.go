@@ -32,12 +32,11 @@ const (
 	Leading
 )
 
-var states = [...]string{"idle", "looking", "following", "leading"}
-
 // String is what the state is called where states are shown. A message may hold one that there is not.
 func (s State) String() string {
-	if int(s) < len(states) {
-		return states[s]
+	names := [...]string{"idle", "looking", "following", "leading"}
+	if int(s) < len(names) {
+		return names[s]
 	}
 	return fmt.Sprint(uint8(s))
 }

@@ -234,7 +234,7 @@ func TestLooking(t *testing.T) {
 		return zabfle.Notification{Vote: vote(p), Clock: clock, State: zabfle.Looking}
 	}
 	tells := func(p algo.ID, clock int) string {
-		what := fmt.Sprintf("NOTIFICATION{{0 0 %d} %d 1 0}", p, clock)
+		what := fmt.Sprintf("NOTIFICATION{{0 0 %d} %d looking 0}", p, clock)
 		return fmt.Sprintf("%s>1 %s>3 %s>4 %s>5 finalize- resend+", what, what, what, what)
 	}
 	r := algotest.NewTranscript(t, id, 5, algo.Config{ID: 2}, nil)
@@ -248,13 +248,13 @@ func TestLooking(t *testing.T) {
 	r.Expires("resend", tells(5, 1))
 	r.Hears(3, says(3, 1), polls)       // overtaken, or a second copy
 	r.Hears(4, says(4, 3), tells(4, 3)) // a later round: all anew
-	r.Hears(3, says(5, 2), "NOTIFICATION{{0 0 4} 3 1 0}>3 "+polls)
+	r.Hears(3, says(5, 2), "NOTIFICATION{{0 0 4} 3 looking 0}>3 "+polls)
 	r.Hears(3, says(1, 5), tells(2, 5)) // the vote for itself is larger
 	r.Hears(1, says(2, 5), polls)
 	r.Hears(4, says(2, 5), waits)
 	r.Expires("finalize", "finalize- resend- leader=2/5")
 	// It leads, and says so to who looks.
-	r.Hears(5, says(5, 1), "NOTIFICATION{{0 0 2} 5 3 0}>5")
+	r.Hears(5, says(5, 1), "NOTIFICATION{{0 0 2} 5 leading 0}>5")
 	r.Hears(3, zabfle.Notification{Vote: vote(2), Clock: 5, State: zabfle.Following}, "")
 	r.Elects("leader=0/0 " + tells(2, 6))
 }
@@ -307,7 +307,7 @@ func TestJoining(t *testing.T) {
 	r.Hears(4, zabfle.Notification{Vote: newest, Clock: 1, State: zabfle.Looking}, all)
 	r.Hears(3, says(3, 1, zabfle.Leading), polls)
 	r.Hears(1, says(3, 1, zabfle.Following),
-		"finalize- resend- leader=3/1 NOTIFICATION{{0 0 3} 1 2 1}>2")
+		"finalize- resend- leader=3/1 NOTIFICATION{{0 0 3} 1 following 1}>2")
 
 	// Whom it joins needs no telling.
 	r = looks()
@@ -335,7 +335,7 @@ func TestJoining(t *testing.T) {
 	r.Hears(2, says(5, 1, zabfle.Looking), waits)
 	r.Hears(3, says(3, 7, zabfle.Leading), waits)
 	r.Hears(4, says(3, 7, zabfle.Following), "finalize- resend- leader=3/7 "+
-		"NOTIFICATION{{0 0 3} 7 2 1}>1 NOTIFICATION{{0 0 3} 7 2 1}>2")
+		"NOTIFICATION{{0 0 3} 7 following 1}>1 NOTIFICATION{{0 0 3} 7 following 1}>2")
 
 	// Others still follow this process: only in its own round does it lead on.
 	r = looks()
@@ -359,7 +359,7 @@ func TestLives(t *testing.T) {
 	r.Hears(3, says(3, 7, zabfle.Leading, 2), "finalize- resend- leader=3/7")
 
 	r = settled(t, 2)
-	r.Hears(3, says(3, 1, zabfle.Looking, 1), "NOTIFICATION{{0 0 4} 1 2 0}>3")
+	r.Hears(3, says(3, 1, zabfle.Looking, 1), "NOTIFICATION{{0 0 4} 1 following 0}>3")
 	r.Hears(3, says(3, 7, zabfle.Leading, 0), "")
 	r.Hears(3, says(3, 7, zabfle.Leading, 1), looks2)
 }
@@ -371,7 +371,7 @@ func TestTwoLeaders(t *testing.T) {
 		return zabfle.Notification{Vote: vote(p), Clock: clock, State: s}
 	}
 	tells := func(clock int) string {
-		what := fmt.Sprintf("NOTIFICATION{{0 0 4} %d 1 0}", clock)
+		what := fmt.Sprintf("NOTIFICATION{{0 0 4} %d looking 0}", clock)
 		return fmt.Sprintf("%s>1 %s>2 %s>3 %s>5 finalize- resend+", what, what, what, what)
 	}
 	for name, c := range map[string]struct {
@@ -406,11 +406,11 @@ func settled(t *testing.T, self algo.ID) *algotest.Transcript {
 	return r
 }
 
-const looks2 = "leader=0/0 NOTIFICATION{{0 0 2} 2 1 0}>1 NOTIFICATION{{0 0 2} 2 1 0}>3 " +
-	"NOTIFICATION{{0 0 2} 2 1 0}>4 NOTIFICATION{{0 0 2} 2 1 0}>5 finalize- resend+"
+const looks2 = "leader=0/0 NOTIFICATION{{0 0 2} 2 looking 0}>1 NOTIFICATION{{0 0 2} 2 looking 0}>3 " +
+	"NOTIFICATION{{0 0 2} 2 looking 0}>4 NOTIFICATION{{0 0 2} 2 looking 0}>5 finalize- resend+"
 
-const looks4 = "leader=0/0 NOTIFICATION{{0 0 4} 2 1 0}>1 NOTIFICATION{{0 0 4} 2 1 0}>2 " +
-	"NOTIFICATION{{0 0 4} 2 1 0}>3 NOTIFICATION{{0 0 4} 2 1 0}>5 finalize- resend+"
+const looks4 = "leader=0/0 NOTIFICATION{{0 0 4} 2 looking 0}>1 NOTIFICATION{{0 0 4} 2 looking 0}>2 " +
+	"NOTIFICATION{{0 0 4} 2 looking 0}>3 NOTIFICATION{{0 0 4} 2 looking 0}>5 finalize- resend+"
 
 // TestFollower: what makes a follower look again.
 func TestFollower(t *testing.T) {
@@ -419,17 +419,17 @@ func TestFollower(t *testing.T) {
 	}
 	r := settled(t, 2)
 	r.Suspects(3, "")
-	r.Hears(3, looking(3, 9), "NOTIFICATION{{0 0 4} 1 2 0}>3")
-	r.Hears(4, looking(4, 1), "NOTIFICATION{{0 0 4} 1 2 0}>4") // it has not decided yet
+	r.Hears(3, looking(3, 9), "NOTIFICATION{{0 0 4} 1 following 0}>3")
+	r.Hears(4, looking(4, 1), "NOTIFICATION{{0 0 4} 1 following 0}>4") // it has not decided yet
 	r.Suspects(4, looks2)
 	r.Suspects(4, "")
 
 	r = settled(t, 2)
-	r.Hears(4, looking(5, 1), looks2+" NOTIFICATION{{0 0 2} 2 1 0}>4 "+polls) // it votes for another now
+	r.Hears(4, looking(5, 1), looks2+" NOTIFICATION{{0 0 2} 2 looking 0}>4 "+polls) // it votes for another now
 	r = settled(t, 2)
-	r.Hears(4, looking(4, 2), looks2+" NOTIFICATION{{0 0 4} 2 1 0}>1 "+
-		"NOTIFICATION{{0 0 4} 2 1 0}>3 NOTIFICATION{{0 0 4} 2 1 0}>4 "+
-		"NOTIFICATION{{0 0 4} 2 1 0}>5 finalize- resend+")
+	r.Hears(4, looking(4, 2), looks2+" NOTIFICATION{{0 0 4} 2 looking 0}>1 "+
+		"NOTIFICATION{{0 0 4} 2 looking 0}>3 NOTIFICATION{{0 0 4} 2 looking 0}>4 "+
+		"NOTIFICATION{{0 0 4} 2 looking 0}>5 finalize- resend+")
 }
 
 // TestLeader: a leader without a majority looks again. A newcomer votes for itself
@@ -438,7 +438,7 @@ func TestLeader(t *testing.T) {
 	looks := func(p algo.ID) zabfle.Notification {
 		return zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}
 	}
-	const told = "NOTIFICATION{{0 0 4} 1 3 0}>"
+	const told = "NOTIFICATION{{0 0 4} 1 leading 0}>"
 	r := settled(t, 4)
 	r.Suspects(1, "")
 	r.Suspects(1, "")
@@ -516,14 +516,14 @@ func TestRival(t *testing.T) {
 	r.Hears(5, rival(3, 0), "")
 	leads := rival(3, 1)
 	leads.State = zabfle.Leading
-	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 3 0}>3 "+looks4)
+	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 leading 0}>3 "+looks4)
 	r = settled(t, 4)
 	r.Hears(1, rival(5, 1), looks4)
 	r = settled(t, 2)
 	r.Hears(1, rival(4, 2), "")
 	r.Hears(1, rival(3, 1), "")
-	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 2 0}>3")       // its leader does not know of that one
-	r.Hears(3, rival(2, 1), "NOTIFICATION{{0 0 4} 1 2 0}>3") // nor does who follows this one
+	r.Hears(3, leads, "NOTIFICATION{{0 0 4} 1 following 0}>3")       // its leader does not know of that one
+	r.Hears(3, rival(2, 1), "NOTIFICATION{{0 0 4} 1 following 0}>3") // nor does who follows this one
 	r.Hears(1, rival(5, 2), looks2)
 	r = settled(t, 2) // its leader has joined another, though that one's vote is smaller
 	r.Hears(4, rival(3, 1), looks2)
@@ -538,16 +538,16 @@ func TestSecondTerm(t *testing.T) {
 	newcomer := func(p algo.ID) zabfle.Notification {
 		return zabfle.Notification{Vote: vote(p), Clock: 1, State: zabfle.Looking}
 	}
-	const looks = "leader=0/0 NOTIFICATION{{0 0 3} 2 1 0}>1 NOTIFICATION{{0 0 3} 2 1 0}>2 finalize- resend+"
+	const looks = "leader=0/0 NOTIFICATION{{0 0 3} 2 looking 0}>1 NOTIFICATION{{0 0 3} 2 looking 0}>2 finalize- resend+"
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
-	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 3 0}>1")
-	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 3 0}>1")
+	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 leading 0}>1")
+	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 1 leading 0}>1")
 	r.Elects(looks)
 	r.Hears(1, votes(), waits)
 	r.Expires("finalize", "finalize- resend- leader=3/2")
-	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 2 3 0}>1")
-	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 3 0}>2")
-	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 3 0}>2")
+	r.Hears(1, newcomer(1), "NOTIFICATION{{0 0 3} 2 leading 0}>1")
+	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 leading 0}>2")
+	r.Hears(2, newcomer(2), "NOTIFICATION{{0 0 3} 2 leading 0}>2")
 
 	r = algotest.NewTranscript(t, id, 3, algo.Config{ID: 3, Leader: 3}, nil)
 	r.Elects(looks)
@@ -555,16 +555,16 @@ func TestSecondTerm(t *testing.T) {
 	r.Suspects(1, "")
 	r.Suspects(2, "")
 	r.Expires("finalize", "finalize- resend- leader=3/2 leader=0/0 "+
-		"NOTIFICATION{{0 0 3} 3 1 0}>1 NOTIFICATION{{0 0 3} 3 1 0}>2 finalize- resend+")
+		"NOTIFICATION{{0 0 3} 3 looking 0}>1 NOTIFICATION{{0 0 3} 3 looking 0}>2 finalize- resend+")
 }
 
 // TestSuspectedWinner: a leader that is suspected already is none.
 func TestSuspectedWinner(t *testing.T) {
 	r := algotest.NewTranscript(t, id, 3, algo.Config{ID: 1}, nil)
 	r.Suspects(3, "")
-	r.Elects("leader=0/0 NOTIFICATION{{0 0 1} 1 1 0}>2 NOTIFICATION{{0 0 1} 1 1 0}>3 finalize- resend+")
+	r.Elects("leader=0/0 NOTIFICATION{{0 0 1} 1 looking 0}>2 NOTIFICATION{{0 0 1} 1 looking 0}>3 finalize- resend+")
 	r.Hears(3, zabfle.Notification{Vote: vote(3), Clock: 1, State: zabfle.Looking},
-		"NOTIFICATION{{0 0 3} 1 1 0}>2 NOTIFICATION{{0 0 3} 1 1 0}>3 resend- finalize+")
+		"NOTIFICATION{{0 0 3} 1 looking 0}>2 NOTIFICATION{{0 0 3} 1 looking 0}>3 resend- finalize+")
 	r.Expires("finalize", "finalize- resend- leader=3/1 leader=0/0 "+
-		"NOTIFICATION{{0 0 1} 2 1 0}>2 NOTIFICATION{{0 0 1} 2 1 0}>3 finalize- resend+")
+		"NOTIFICATION{{0 0 1} 2 looking 0}>2 NOTIFICATION{{0 0 1} 2 looking 0}>3 finalize- resend+")
 }

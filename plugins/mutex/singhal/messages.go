@@ -22,12 +22,11 @@ const (
 	Holding                 // H: idle with the token
 )
 
-var states = [...]string{"neither", "requesting", "executing", "holding"}
-
 // String is what the state is called where states are shown. A message may hold one that there is not.
 func (s State) String() string {
-	if int(s) < len(states) {
-		return states[s]
+	names := [...]string{"neither", "requesting", "executing", "holding"}
+	if int(s) < len(names) {
+		return names[s]
 	}
 	return fmt.Sprint(uint8(s))
 }
