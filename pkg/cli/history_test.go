@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -284,24 +285,37 @@ repetitions: 9
 `
 
 // slowed adds runs of a program that is 1 % slower with each commit from one on, and tells what is found
-// whenever one has been added.
-func slowed(t *testing.T, transport string, commits, from int, found func(last int, r trends)) {
+// whenever one has been added. It stops at what the machine has spoiled, and says how.
+func slowed(t *testing.T, transport string, commits, from int, found func(last int, r trends)) (spoiled string) {
 	t.Helper()
+	const tolerance = 0.004 // of what the machine adds to a wait: less than half of a commit
 	// so long that it matters little how late a busy machine wakes a process
 	const quick = 100 * time.Millisecond
 	here := commitsIn(t, make([]string, commits)...)
+	var added []float64 // to the wait, as a factor
 	for i := range commits {
 		after := time.Duration(math.Pow(1.01, float64(max(0, i-from+1))) * float64(quick))
 		here.put(t, "slowing.yaml", fmt.Sprintf(slowing, after, transport))
-		here.bench(t, "run", "slowing.yaml", "--out", "out", "--quiet", "--progress", "none").want(t, Good)
+		ran := here.bench(t, "run", "slowing.yaml", "--out", "out", "--quiet", "--progress", "none")
+		if ran.code == Incomplete {
+			return fmt.Sprintf("commit %d: %s", i, ran.errors)
+		}
+		ran.want(t, Good)
 		here.bench(t, "history", "add", "out/slowing/latest", "--commit", fmt.Sprint("c", i)).want(t, Good)
 		var got trends
 		r := here.bench(t, "history", "analyze", "--format", "json", "--metrics", "waiting_ms", "--least", "0.1%")
 		if err := answer.Unmarshal([]byte(r.out), &got); err != nil {
 			t.Fatalf("%v: %s%s", err, r.out, r.errors)
 		}
+		if values := got.Series[0].Values; transport == "nats" {
+			added = append(added, values[len(values)-1]*1e6/float64(after))
+			if least, most := slices.Min(added), slices.Max(added); most > least*(1+tolerance) {
+				return fmt.Sprintf("commit %d: the machine makes waits %.5f to %.5f times as long", i, least, most)
+			}
+		}
 		found(i, got)
 	}
+	return ""
 }
 
 // TestHistory_Exact: each of twelve commits that make a simulated figure 1 % worse is named as soon as
@@ -324,24 +338,33 @@ func TestHistory_Exact(t *testing.T) {
 }
 
 // TestHistory_Drift: the same on real processes is told by the fourth commit, and its place within two. A
-// machine that does other work besides may lengthen a run by more than a commit does: what fails three
-// times is not its doing.
+// machine that does other work besides may lengthen a run by more than a commit does: what it has spoiled
+// is measured again, and not judged if it stays as busy.
 func TestHistory_Drift(t *testing.T) {
 	slowtest.Skip(t, "it runs 24 experiments on real processes")
 	const from = 12
-	for try := 1; ; try++ {
+	spoiled, misjudgements := 0, 0
+	for {
 		var wrong []string
-		slowed(t, "nats", from+12, from, func(last int, r trends) {
+		why := slowed(t, "nats", from+12, from, func(last int, r trends) {
 			if text := misjudged(r, from, last); text != "" {
 				wrong = append(wrong, fmt.Sprintf("commit %d: %s, in %.5v", last, text, r.Series[0].Values))
 			}
 		})
-		if len(wrong) == 0 {
+		switch {
+		case why != "":
+			t.Log(why)
+			if spoiled++; spoiled == 4 {
+				t.Log("not judged: this machine is busy")
+				return
+			}
+		case len(wrong) == 0:
 			return
-		}
-		t.Logf("try %d: %s", try, strings.Join(wrong, "\n"))
-		if try == 3 {
-			t.Fatal("a drift of 1 % a commit is told late, elsewhere, or where there is none")
+		default:
+			t.Log(strings.Join(wrong, "\n"))
+			if misjudgements++; misjudgements == 2 { // three in a hundred series are, by chance
+				t.Fatal("a drift of 1 % a commit is told late, elsewhere, or where there is none")
+			}
 		}
 	}
 }
