@@ -16,6 +16,6 @@ for name in elections mutexes; do
 	echo "## \`configs/worlds/$name.yaml\`"
 	echo
 	"$out/bench" compare "$out/sim/worlds-$name" "$out/nats/worlds-$name" --ignore transport --no-fail \
-		--metrics $metrics --format markdown | sed -n '/<details>/,$p' | sed -e '/details>/d; /^base: /d; /^new: /d; /the experiments differ: transport/d; s/^- new: /- /' \
-			-e 's/ base | new | change | p | n | verdict |/ simulated | measured | error | p | n | verdict |/' | cat -s
+		--metrics $metrics --format markdown | grep -v -E '\| (typical|mean|p90|p99|p10|p1) \|' | sed -n '/<details>/,$p' | sed -e '/details>/d; /^base: /d; /^new: /d; /the experiments differ: transport/d; s/^- new: /- /' \
+			-e 's/ base | new | change | 95 % |/ simulated | measured | error | 95 % |/; s/^- base, new:/- simulated, measured:/; /^Verdict: /d' | cat -s
 done

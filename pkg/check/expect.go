@@ -66,11 +66,11 @@ var Expectations = []Expectation{
 		value: counted(func(o *outcome) int64 { return o.judge.totals.Sent })},
 	{Name: "delivered", Doc: "messages delivered",
 		value: counted(func(o *outcome) int64 { return o.judge.totals.Delivered })},
-	{Name: "sent_by_kind", Doc: "messages sent of each kind that is named", ByKind: true,
+	{Name: "sent_by_kind", Doc: "messages sent of each named kind", ByKind: true,
 		value: func(o *outcome, _ *harness.Expect, kind string) (float64, error) {
 			return float64(o.sent(kind, 0, math.MaxInt64)), nil
 		}},
-	{Name: "sent_within", Doc: "messages sent of each kind that is named, after `from` and until `to`",
+	{Name: "sent_within", Doc: "messages sent of each named kind, after `from` and until `to`",
 		ByKind: true, Window: true,
 		value: func(o *outcome, e *harness.Expect, kind string) (float64, error) {
 			return float64(o.sent(kind, e.From, e.To)), nil
@@ -105,7 +105,7 @@ var Expectations = []Expectation{
 	{Name: "second_entry_at", Doc: "the instant of the second entry",
 		Problem: algo.MutualExclusion, Measure: Span,
 		value: func(o *outcome, _ *harness.Expect, _ string) (float64, error) { return o.entryAt(2) }},
-	{Name: "response_time", Doc: "from the last request that was granted to its entry",
+	{Name: "response_time", Doc: "the time from the last granted request to its entry",
 		Problem: algo.MutualExclusion, Measure: Span, value: (*outcome).responseTime},
 	{Name: "sync_delay_max", Doc: "the longest from a release to the next entry, while a process waits",
 		Problem: algo.MutualExclusion, Measure: Span,
@@ -123,9 +123,9 @@ var Expectations = []Expectation{
 			}
 			return float64(each[len(each)-1]), nil
 		}},
-	{Name: "mean_sent_per_request", Doc: "messages sent per request, those of the warm-up left out",
+	{Name: "mean_sent_per_request", Doc: "messages sent per request, without those of the warm-up",
 		Problem: algo.MutualExclusion, Measure: Number, value: (*outcome).meanPerRequest},
-	{Name: "mean_sent_per_request_by_kind", Doc: "the same of each kind that is named",
+	{Name: "mean_sent_per_request_by_kind", Doc: "the same for each named kind",
 		Problem: algo.MutualExclusion, Measure: Number, ByKind: true, value: (*outcome).meanPerRequest},
 	{Name: "sent_until_entry", Doc: "messages sent before the first entry", Problem: algo.MutualExclusion,
 		value: counted(func(o *outcome) int64 { return o.sentBetween(0, 1) })},

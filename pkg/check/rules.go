@@ -8,9 +8,9 @@ var Rules = []Rule{
 	{mutualExclusion, "no two processes are in the critical section at once, unless the algorithm admits " +
 		"several, and then only those; no process is in it without a request"},
 	{requestOrder, "if promised, grants follow the happened-before order of requests"},
-	{starvation, "if promised, no request waits while others enter more than 4n times (4n² if not all " +
-		"processes have links to all, or requests name sessions), counted once it could have been known " +
-		"and the last fault has been detected"},
+	{starvation, "if promised, no request waits while others enter more than 4n times (4n² if some " +
+		"processes have no link, or if requests name sessions). Entries count from when the others can " +
+		"know of the request, and the last fault has been detected"},
 	{deadlock, "if promised, no request waits once the system is quiescent"},
 	{tokenUniqueness, "if the algorithm survives neither crashes nor lost messages, there is never a " +
 		"second token"},
@@ -23,8 +23,8 @@ var Rules = []Rule{
 		"requires and nothing else happens to a process, a link or a message"},
 	{highest, "if promised, the leader is the live connected process with the highest number"},
 	{afterHeal, "once the system is quiescent after a heal, the parts have one leader again"},
-	{invariant, "an invariant that the algorithm states of a process holds after every event; checked " +
-		"beyond its model, since within it a breach is an error of the plugin"},
+	{invariant, "after every event, the invariant that the algorithm states for a process holds. " +
+		"The rule is for trials beyond the model: within it, a breach is an error of the plugin"},
 	{expectation, "a script has the outcome that it expects"},
 }
 

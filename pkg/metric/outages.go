@@ -108,7 +108,7 @@ var (
 	UnjustifiedDemotions = elections.declare(Metric{
 		Name: "unjustified_demotions_per_s", Unit: PerSecond, Kind: Rate, Exposure: ofTime,
 		See:     "explanation/outages.md#causes",
-		Details: "They reached it ever since a process followed them.",
+		Details: "They had reached it since a majority followed them, or all agreed on them.",
 		Doc:     "leaders that gave up, or were replaced, while they reached a majority of all processes",
 	})
 )
@@ -130,8 +130,9 @@ var (
 		Name: "hastened_share", Words: "share of hastened elections", Unit: Fraction, Kind: Share,
 		Exposure: []string{"operations"},
 		See:      "explanation/outages.md#hastened-elections",
-		Details: "No other column about elections and outages of that cause counts them. Empty if no " +
-			"leader crashed or was suspended.",
+		Details: "Columns that measure how fast an algorithm recovers leave them out; availability, the " +
+			"longest outage and the number of outages count them. Empty if no leader crashed or was " +
+			"suspended.",
 		Doc: "share of the elections after the loss of a leader that were under way before it: a process " +
 			"had given it up, or had missed a message that was lost; times leave them out",
 	})

@@ -26,7 +26,7 @@ func writeFormats(p *page) {
 	}
 	p.table([]string{"format", "what reads it", "what it holds", "one record per", "files",
 		"metrics by default", "`--over operations`"}, rows)
-	p.prose(fmt.Sprintf("A program of its own, `%s`, writes the last %d.", export.StoreProgram,
+	p.prose(fmt.Sprintf("A separate program, `%s`, writes the last %d formats.", export.StoreProgram,
 		len(export.Stores())))
 }
 

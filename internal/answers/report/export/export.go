@@ -74,8 +74,7 @@ func Formats() []Format {
 		{Name: "gobench", Doc: "Go benchmarks, a line for each trial: benchstat reads them",
 			Reader: "benchstat, and other readers of Go's benchmarks", One: "trial",
 			Holds: "the figures of each trial with status ok, times in nanoseconds; a comment for each " +
-				"of the " +
-				"others; no statistics: benchstat makes its own",
+				"other trial; no statistics: benchstat makes its own",
 			write: gobench},
 		{Name: "junit", Doc: "a test report in XML, a test case for each cell",
 			Reader: "GitLab, Jenkins and others that show test reports", One: "cell",
@@ -85,9 +84,8 @@ func Formats() []Format {
 			usual: "none", empty: true, write: junit},
 		{Name: "github", Doc: "github-action-benchmark, a file for each direction", Several: true,
 			Reader: "github-action-benchmark", One: "metric of a cell",
-			Holds: "name, unit, value and interval of each figure: in smaller-is-better.json those of " +
-				"which less " +
-				"is better, in larger-is-better.json the others; no file that would be empty",
+			Holds: "name, unit, value and interval of each figure: smaller-is-better.json has those " +
+				"where less is better, larger-is-better.json the others; an empty file is left out",
 			write: github},
 		{Name: "bmf", Doc: "Bencher Metric Format",
 			Reader: "Bencher", One: "cell",
@@ -124,10 +122,10 @@ func Formats() []Format {
 		{Name: "hgrm", Doc: "HdrHistogram's percentiles of operations, a file for each cell",
 			Reader: "the plotter of HdrHistogram", One: "percentile of the operations of a cell",
 			Holds: "the distribution of all single operations of a cell, not of trials",
-			usual: "the times of operations among those", Several: true, write: hgrm},
+			usual: "those metrics of `markdown` that are times of operations", Several: true, write: hgrm},
 		{Name: "ro-crate", Doc: "a description of the folder, for archives such as Zenodo",
 			Reader: "archives of research data, such as Zenodo", One: "file of the run",
-			Holds: "what each file of the folder is, whose the run is, and how it was made; no figure",
+			Holds: "what each file of the folder is, who made the run, and how; no figure",
 			usual: "none",
 			write: crate},
 	}
