@@ -29,15 +29,21 @@ type Algorithm struct {
 	// enter, leave and are elected. Its messages are not seen, and it has no process to
 	// make.
 	Observed bool
-	mutex    func(Config) Mutex
-	elector  func(Config) Elector
+	// Subject: it is a library of others, which runs as it is, in transport bubble. Its
+	// messages are seen; it has no process to make.
+	Subject bool
+	mutex   func(Config) Mutex
+	elector func(Config) Elector
 }
 
-// New makes one process. It panics with a Breach if the algorithm is only observed.
+// New makes one process. It panics with a Breach if the algorithm is only observed, or a
+// subject.
 func (a *Algorithm) New(c Config) Process {
 	switch {
 	case a.Observed:
 		breach("%s is only observed: what it does is judged, and it cannot be run", a.ID)
+	case a.Subject:
+		breach("%s is a library, which only transport bubble runs", a.ID)
 	case a.mutex != nil:
 		return a.mutex(c)
 	}
@@ -103,6 +109,11 @@ func AddObserved(p Problem, s Spec) error {
 	return add(p, s, &Algorithm{Observed: true}, false)
 }
 
+// AddSubject adds a library that solves problem p and runs as it is, in transport bubble. Of
+// its messages, the Spec declares a value of a type of its own for each kind: the bubble
+// carries what the library sends, and records its kind and size.
+func AddSubject(p Problem, s Spec) error { return add(p, s, &Algorithm{Subject: true}, false) }
+
 func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	a.ID, a.Problem, a.Spec = string(p)+"/"+s.Name, p, s
 	err := s.defects()
@@ -121,7 +132,7 @@ func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
 	}
-	if p == Election && s.Perpetual && !a.Observed && len(s.Periods) == 0 {
+	if p == Election && s.Perpetual && !a.Observed && !a.Subject && len(s.Periods) == 0 {
 		err = errors.Join(err, errors.New("perpetual, but Periods does not say what a leader repeats"))
 	}
 	if err == nil {

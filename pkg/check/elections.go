@@ -215,7 +215,12 @@ func (e *elections) spans() []*span {
 }
 
 // measured says whether an outage of that origin is what the scenario is about.
-func (e *elections) measured(o trace.Origin) bool { return e.setup.Scenario.Declared().Measures(o) }
+func (e *elections) measured(o trace.Origin) bool {
+	if o == trace.AtStart && e.setup.Cold() {
+		return false
+	}
+	return e.setup.Scenario.Declared().Measures(o)
+}
 
 // status says whether the operation that ends with leader is an election that counts. A
 // return does not cause one that leaves the leader in place.

@@ -27,6 +27,7 @@ func (d *draft) experiment() *Experiment {
 	d.checkUntil()
 	d.checkRounds()
 	d.checkBus()
+	d.checkLibraries()
 	e.Overrides, e.Notes = d.overrides(), d.notes
 	sum := newSummary(d)
 	var variants []*variant

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -98,6 +99,23 @@ func (d *draft) checkRounds() {
 func (d *draft) checkMetric(at config.Place, key, name string) {
 	if why := metric.Missing(name, d.Problem); why != "" {
 		d.Add(at, key, "%s", why)
+	}
+}
+
+// benchSystems is how to run libraries.
+const benchSystems = "libraries run in bench-systems (go install " +
+	"github.com/conclave-bench/conclave/systems/cmd/bench-systems@latest)"
+
+// linksLibraries says whether this program has any.
+func linksLibraries() bool {
+	return slices.ContainsFunc(algo.All(), func(a *algo.Algorithm) bool { return a.Subject })
+}
+
+// checkLibraries refuses a transport for libraries in a program that links none.
+func (d *draft) checkLibraries() {
+	if d.Transport == transport.Bubble.Name && !linksLibraries() {
+		d.Add(d.leaves["transport"].Raw.At, "transport", "%s is for libraries, and this program links none; "+
+			"%s", d.Transport, benchSystems)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 )
@@ -123,6 +124,9 @@ func (d *draft) contender(e entry, problem string) *contender {
 }
 
 func (d *draft) unknownAlgorithm(full, problem string) string {
+	if l := d.leaves["transport"]; l != nil && l.Raw.Text == transport.Bubble.Name && !linksLibraries() {
+		return config.Clip(full) + " is not linked into this program; " + benchSystems
+	}
 	ids := []string{}
 	for _, a := range runnable() {
 		if problem == "" || string(a.Problem) == problem {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -72,6 +73,8 @@ func Declared(column string) (values []string) {
 		return values
 	case metric.HostingColumn:
 		return []string{metric.RunAsProcess, metric.RunAsGoroutine, metric.RunAsReused}
+	case metric.ReplayColumn:
+		return []string{"no"}
 	case "scenario":
 		column = "scenario_kind"
 	}
@@ -149,6 +152,10 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 	if hosts {
 		e.Columns = append(e.Columns, metric.HostingColumn)
 	}
+	repeats := transport.Repeats(e.Transport) || !e.Virtual()
+	if !repeats {
+		e.Columns = append(e.Columns, metric.ReplayColumn)
+	}
 	first := len(e.Columns)
 	var shown []string
 	for _, k := range keys {
@@ -171,6 +178,9 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		if hosts {
 			cell.Design = append(cell.Design,
 				metric.Field{Name: metric.HostingColumn, Value: hosting(&cell.Plan)})
+		}
+		if !repeats {
+			cell.Design = append(cell.Design, metric.Field{Name: metric.ReplayColumn, Value: "no"})
 		}
 		for j, k := range shown {
 			cell.Design = append(cell.Design,

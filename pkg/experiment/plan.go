@@ -24,6 +24,10 @@ func (v *variant) plan() harness.Plan {
 		v.wrong("nodes", "%d real processes, expected at most %d; transport: %s takes up to %d",
 			n, t.MaxNodes, transport.Sim.Name, maxID)
 	}
+	if a.Subject && v.Transport != transport.Bubble.Name {
+		v.wrong("transport", "%s, but %s is a library, which runs as it is with transport: %s",
+			v.Transport, a.ID, transport.Bubble.Name)
+	}
 	if a.Spec.Needs.Nodes != nil {
 		if err := a.Spec.Needs.Nodes(n); err != nil {
 			v.wrong("nodes", "%d is not for %s: %v", n, a.ID, err)
@@ -123,6 +127,9 @@ func (v *variant) scenario(p *harness.Plan) {
 	}
 	v.expectations(s.Expect, p)
 	s.Plot.Place(p)
+	if a.Subject { // it elects its first leader itself
+		p.Leader = algo.None
+	}
 	v.makeRoom(p)
 	s.Plot.Check(p, v.wrong)
 	if k.Scripted {

@@ -32,6 +32,7 @@ type Coordinator struct {
 	asked    int           // requests of the script so far, and those known before the start
 	released int           // entries that are over, where Watches asks for them
 	caused   bool          // elections: what is to be measured has happened
+	cold     bool          // what happens to a settled leader waits: there was none at the start
 
 	stuckAt  uint64        // activity when the trial fell quiet without an end
 	patience time.Duration // until when a detector may still notice something
@@ -58,6 +59,7 @@ func NewCoordinator(s *Setup) *Coordinator {
 	}
 	d.faults.init(s)
 	d.begin()
+	d.cold = s.Cold()
 	return d
 }
 
@@ -76,7 +78,11 @@ func (d *Coordinator) Timeline() []Instruction {
 
 // mishaps is what goes wrong besides, as far as it is known before the start.
 func (d *Coordinator) mishaps() (out []Instruction) {
-	for _, list := range [][]Event{d.setup.Faults.Events, d.events()} {
+	lists := [][]Event{d.setup.Faults.Events, d.events()}
+	if d.cold {
+		lists = lists[:1]
+	}
+	for _, list := range lists {
 		for i := range list {
 			out = d.planned(out, &list[i])
 		}
@@ -165,6 +171,9 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	switch r.Type {
 	case trace.Elected:
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
+		if d.cold && d.united() {
+			d.open(r.At)
+		}
 		if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(r.At) {
 			d.scene.agreed(d, r.At)
 		}
@@ -253,9 +262,20 @@ func (d *Coordinator) Stuck() bool { return d.stuck }
 // settled says that every live process names the same live leader, after what
 // is to be measured has happened.
 func (d *Coordinator) settled() bool {
-	if d.pending() {
-		return false
+	return !d.pending() && d.caused && d.united()
+}
+
+// open lets the scenario begin whose leader is elected at now.
+func (d *Coordinator) open(now time.Duration) {
+	d.cold = false
+	for _, e := range d.setup.plot.Happens(&d.setup.Plan, now+d.settling(0)) {
+		d.later(e)
+		d.expect(e.At)
 	}
+}
+
+// united says whether every live process names the same live leader.
+func (d *Coordinator) united() bool {
 	leader, first := algo.None, true
 	for i, up := range d.up {
 		switch {
@@ -266,7 +286,7 @@ func (d *Coordinator) settled() bool {
 			return false
 		}
 	}
-	return d.caused && leader != algo.None && int(leader) <= len(d.up) && d.up[leader-1]
+	return leader != algo.None && int(leader) <= len(d.up) && d.up[leader-1]
 }
 
 func (d *Coordinator) finish() {

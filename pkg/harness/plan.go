@@ -128,6 +128,12 @@ func Known(nodes int, network interface {
 	return net
 }
 
+// Cold says whether the scenario begins with what happens to a settled leader, and there is none at the
+// start: it waits for the first, whose election is no part of it.
+func (s *Setup) Cold() bool {
+	return s.Leader == algo.None && s.Alg.Problem == algo.Election && s.plot.Settling() != nil
+}
+
 // Config is what process id knows at its start. Where a token is handed round in a
 // tree, its holder is the root.
 func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.Config {

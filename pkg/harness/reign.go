@@ -158,6 +158,9 @@ func (d *Coordinator) later(e Event) {
 
 // pending says whether what the scenario does to a leader has not happened yet.
 func (d *Coordinator) pending() bool {
+	if d.cold {
+		return true
+	}
 	if d.reign == nil {
 		return false
 	}

@@ -4,6 +4,10 @@ package metric
 // A run without it ran each as RunAsProcess, or in simulation.
 const HostingColumn = "hosting"
 
+// ReplayColumn is the column of a design that says that no trial can be run again as it was. Only runs
+// of transport bubble have it.
+const ReplayColumn = "replay"
+
 // What processes run as.
 const (
 	RunAsProcess   = "process"

@@ -121,6 +121,10 @@ var seldomColumns = []Column{
 			"without the column ran each as an operating-system process, a new one in every trial. " +
 			"`bench compare` refuses to compare them unless told to (`--ignore hosting`)",
 		See: "explanation/validity.md#many-processes-in-one"},
+	{Name: metric.ReplayColumn, Type: Text,
+		Doc: "only in runs of `transport: bubble`: `no`. Nothing controls the order of a library's " +
+			"goroutines, so no trial can be run again as it was",
+		See: "explanation/worlds.md"},
 	{Name: "...", Type: Text,
 		Doc: "a column for each other swept key; every character that is not a letter or digit becomes an " +
 			"underscore"},

@@ -36,6 +36,9 @@ const crowd = 10_000_000
 // Run executes the trial and hands every record to sink. It does not return if the
 // plugin's code does not: see OnAbandon. To stop on the way and look, see New.
 func Run(setup *harness.Setup, sink trace.Sink) harness.End {
+	if setup.Alg.Subject {
+		return (*subjects.Load())(setup, sink)
+	}
 	s := newSimulation(setup, sink)
 	s.guarded(func() {
 		s.begin()
@@ -43,6 +46,16 @@ func Run(setup *harness.Setup, sink trace.Sink) harness.End {
 	})
 	return s.end
 }
+
+// subjects is what RunSubjects was given.
+var subjects atomic.Pointer[func(*harness.Setup, trace.Sink) harness.End]
+
+// RunSubjects has Run leave trials of libraries, which are no state machines, to f. A program
+// that links libraries calls it before it runs trials.
+func RunSubjects(f func(*harness.Setup, trace.Sink) harness.End) { subjects.Store(&f) }
+
+// HasSubjects says whether this program runs libraries.
+func HasSubjects() bool { return subjects.Load() != nil }
 
 // abandoned is what OnAbandon was given.
 var abandoned atomic.Pointer[func(*harness.Setup, error)]

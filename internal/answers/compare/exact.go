@@ -14,7 +14,7 @@ import (
 // sameLuck says whether both cells were simulated with one design and the same
 // seeds, so that they can differ only if the program does.
 func sameLuck(p pair) bool {
-	if !transport.Virtual(p.base.Get("transport")) {
+	if !transport.Repeats(p.base.Get("transport")) {
 		return false
 	}
 	for _, f := range p.base.Design {

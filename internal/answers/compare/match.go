@@ -127,7 +127,7 @@ func (m *matching) index(side string, t *results.Table) (map[string]*results.Cel
 func repeated(c *results.Cell) *results.Trial {
 	seen := map[uint64]bool{}
 	for _, t := range c.Trials {
-		if seen[t.Seed] && transport.Virtual(c.Get("transport")) {
+		if seen[t.Seed] && transport.Repeats(c.Get("transport")) {
 			return t
 		}
 		seen[t.Seed] = true

@@ -5,10 +5,11 @@ import "slices"
 // A Spec declares one transport: all that anybody has to know of it.
 type Spec struct {
 	Name, Doc string
-	// Virtual: time is simulated. Counts are exact, the same seed gives the same trial
-	// to the last event, and trials run side by side. Otherwise processes are real, and
-	// trials run one after the other.
+	// Virtual: time is simulated, and trials run side by side. Otherwise processes are real,
+	// and trials run one after the other.
 	Virtual bool
+	// Repeats: the same seed gives the same trial to the last event.
+	Repeats bool
 	// MaxNodes is how many processes a trial may have; 0: as many as an experiment may.
 	MaxNodes int
 	// Server says that a server elsewhere can carry the messages: the keys of bus.
@@ -20,10 +21,16 @@ type Spec struct {
 var NATS = Spec{Name: "nats", Doc: "real processes on a message bus", MaxNodes: 1000, Server: true}
 
 // Sim is the simulator.
-var Sim = Spec{Name: "sim", Doc: "virtual time", Virtual: true}
+var Sim = Spec{Name: "sim", Doc: "virtual time", Virtual: true, Repeats: true}
+
+// Bubble runs libraries of others as they are, with their goroutines, channels and clocks, in
+// virtual time. Nobody controls the order of their goroutines, so no trial repeats exactly.
+// Algorithms of ours run as in Sim. A program has it if it links libraries: see Link.
+var Bubble = Spec{Name: "bubble", Doc: "Go libraries as they are, in virtual time, with bench-systems",
+	Virtual: true, MaxNodes: 100}
 
 // All is every transport, the default one first.
-var All = []*Spec{&NATS, &Sim}
+var All = []*Spec{&NATS, &Sim, &Bubble}
 
 // Of is the transport of a name; nil if there is none.
 func Of(name string) *Spec {
@@ -38,6 +45,12 @@ func Of(name string) *Spec {
 func Virtual(name string) bool {
 	k := Of(name)
 	return k != nil && k.Virtual
+}
+
+// Repeats says whether a transport of such a name gives the same trial for the same seed.
+func Repeats(name string) bool {
+	k := Of(name)
+	return k != nil && k.Repeats
 }
 
 // Real says whether a transport of such a name has real processes.

@@ -41,7 +41,7 @@ func ReadSubject(path string, trial *int) (*Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !e.Virtual() {
+	if !transport.Repeats(e.Transport) {
 		if e, _, err = experimentIn(path, experiment.Overrides{Transport: transport.Sim.Name}); err != nil {
 			return nil, err
 		}

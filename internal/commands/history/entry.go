@@ -127,7 +127,7 @@ func onNodes(c *results.Cell) bool { return !transport.Virtual(c.Get("transport"
 func newCell(from *results.Cell, metrics []string) Cell {
 	c := Cell{Design: from.Design, Trials: len(from.Trials),
 		First: from.Trials[0].Trial, Statuses: map[string]int{},
-		Exact: transport.Virtual(from.Get("transport")), Figures: map[string]Figure{}}
+		Exact: transport.Repeats(from.Get("transport")), Figures: map[string]Figure{}}
 	seeds := fnv.New32a()
 	var digests strings.Builder
 	for _, t := range from.Trials {

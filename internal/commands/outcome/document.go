@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -517,7 +518,7 @@ func (o *Outcome) failures(d *answer.Document) {
 		t := &o.errors[i]
 		n := answer.Note{Kind: "error", Text: o.algorithm(t) + ": " + t.Reason, Aside: true,
 			Line: fmt.Sprintf("trial %d could not be run: %s: %s", t.Trial, o.algorithm(t), t.Reason)}
-		if o.Experiment.Virtual() {
+		if transport.Repeats(o.Experiment.Transport) {
 			n.Line += "\n  what came before: " +
 				program.Command("replay", o.Dir, "--trial", strconv.Itoa(t.Trial), "--events")
 		}

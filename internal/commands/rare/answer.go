@@ -12,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/internal/commands/plan"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -38,9 +39,9 @@ func (q *Request) check(e *experiment.Experiment) error {
 		return answer.Mistaken("--replications %d, expected 2 to 10000", q.Replications)
 	case q.Workers < 0:
 		return answer.Mistaken("--workers %d, expected 1 or more", q.Workers)
-	case e != nil && !e.Virtual():
-		return answer.Mistaken("bench rare: transport %s: a trial on real nodes cannot go on twice from the "+
-			"same point; leave --transport out", e.Transport)
+	case e != nil && !transport.Repeats(e.Transport):
+		return answer.Mistaken("bench rare: transport %s: a trial cannot go on twice from the same point "+
+			"there; write transport: %s", e.Transport, transport.Sim.Name)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/report/diagram"
 	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -46,6 +48,9 @@ func Answer(q *Request) (*answer.Document, error) {
 		return nil, err
 	}
 	r, virtual := &Replay{Trial: t}, t.Of.Virtual()
+	if err := unrepeatable(t.Of, q.Path); err != nil {
+		return nil, err
+	}
 	setup, err := r.Plan.Setup()
 	if err != nil {
 		return nil, err
@@ -89,6 +94,17 @@ func Answer(q *Request) (*answer.Document, error) {
 		d.Exit = answer.Violated
 	}
 	return d, nil
+}
+
+// unrepeatable is an error if no trial of the experiment can be run again as it was.
+func unrepeatable(e *experiment.Experiment, path string) error {
+	if !e.Virtual() || transport.Repeats(e.Transport) {
+		return nil
+	}
+	return answer.Mistaken("%s ran with transport: %s, and nothing controls the order of a library's "+
+		"goroutines: no trial can be run again as it was. A trial that kept its trace (trace: all) can be "+
+		"drawn with bench trace. Algorithms of Conclave can be replayed from a run with transport: %s",
+		path, e.Transport, transport.Sim.Name)
 }
 
 // tell finds what the records do not say: what messages hold, and which variables events change.

@@ -71,6 +71,9 @@ func Folder(path string, number int, again Again) (*Side, error) {
 		return nil, answer.Mistaken("%s ran on real nodes, which never repeat exactly; bench diff is for "+
 			"simulations", path)
 	}
+	if err := unrepeatable(t.Of, path); err != nil {
+		return nil, err
+	}
 	old, err := t.latest()
 	if err != nil {
 		return nil, err

@@ -116,6 +116,9 @@ func Trace(path string, number int, run Again) (*Traced, error) {
 		return nil, fmt.Errorf("trial %d of %s kept no trace, and real nodes never repeat exactly: "+
 			"run it with --set trace=all", number, t.dir)
 	}
+	if err := unrepeatable(t.Of, t.dir); err != nil {
+		return nil, err
+	}
 	if unknown != nil {
 		return nil, unknown
 	}

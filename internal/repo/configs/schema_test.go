@@ -44,7 +44,10 @@ func TestSchema(t *testing.T) {
 	}
 	s := must(c.Compile(schemaFile))
 	checked := 0
-	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && e.Name() == "systems" { // of libraries, which systems/ links and tests
+			return fs.SkipDir
+		}
 		if filepath.Ext(path) != ".yaml" || strings.HasSuffix(path, ".statements.yaml") {
 			return err
 		}

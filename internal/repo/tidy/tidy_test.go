@@ -127,7 +127,7 @@ var table = []struct {
 		"internal/answers/answer", "internal/base/console", "internal/base/files", "internal/answers/view"}},
 	{"internal/commands/gate", []string{"internal/answers/answer", "internal/base/commits", "internal/answers/compare", "internal/base/files",
 		"internal/base/proc", "internal/base/program", "internal/base/transport", "pkg/results"}},
-	{"internal/commands/outcome", []string{"internal/answers/answer", "internal/answers/compare", "internal/base/console", "internal/base/program",
+	{"internal/commands/outcome", []string{"internal/base/transport", "internal/answers/answer", "internal/answers/compare", "internal/base/console", "internal/base/program",
 		"internal/answers/report", "internal/base/stats", "internal/answers/view", "pkg/algo", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
 		"pkg/runner", "pkg/trace"}},
 	{"internal/commands/progress", []string{"internal/answers/answer", "internal/base/console", "internal/answers/view",
@@ -142,7 +142,7 @@ var table = []struct {
 		"pkg/metric", "pkg/results", "internal/answers/compare", "internal/answers/report", "internal/base/files", "internal/base/program",
 		"internal/answers/view",
 	}},
-	{"internal/commands/replay", []string{
+	{"internal/commands/replay", []string{"internal/base/transport",
 		"pkg/algo", "pkg/trace", "pkg/metric", "pkg/harness", "pkg/check", "pkg/experiment", "pkg/results",
 		"pkg/runner", "internal/answers/answer", "internal/answers/compare", "internal/base/console", "internal/worlds/guard",
 		"internal/base/program", "internal/answers/report/diagram",

@@ -209,12 +209,16 @@ func (s *station) first() (o Outcome, err error) {
 			continue
 		}
 		s.prompt = max(s.prompt-1, 0)
-		if plugin {
+		switch {
+		case plugin && subject(&s.waiting[0].Plan): // a library's goroutines belong to no event
+		case plugin:
 			why = s.autopsy(why)
-		} else if id := s.suicide(); id > 0 {
-			why = fmt.Sprintf("process %d: %s while it handled an event", id, why)
-		} else {
-			why = fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)
+		default:
+			if id := s.suicide(); id > 0 {
+				why = fmt.Sprintf("process %d: %s while it handled an event", id, why)
+			} else {
+				why = fmt.Sprintf("the process that simulates it died %d times: %s", killed, why)
+			}
 		}
 		return broke(why, o), nil
 	}

@@ -113,8 +113,23 @@ func Reason(p *harness.Plan, v *check.Verdict) string {
 // process has simulated: the trial is then run again, and is the same.
 func SimulateTraced(p *harness.Plan, keep string, to Tracer, firsts *results.Firsts,
 	trial int) (o Outcome, err error) {
+	var records trace.List
+	again := func(w trace.Sink) error {
+		o, err = Simulate(p, w)
+		return err
+	}
 	if keep != trace.KeepAll {
-		o, err = Simulate(p, nil)
+		var sink trace.Sink
+		if keep == trace.KeepFailures && subject(p) { // it does not repeat: the records wait for the verdict
+			sink = &records
+			again = func(w trace.Sink) error {
+				for i := range records {
+					w.Record(&records[i])
+				}
+				return nil
+			}
+		}
+		o, err = Simulate(p, sink)
 		if err != nil || keep == trace.KeepNone || o.Verdict.Status == trace.OK {
 			return o, err
 		}
@@ -127,8 +142,14 @@ func SimulateTraced(p *harness.Plan, keep string, to Tracer, firsts *results.Fir
 		return o, err
 	}
 	defer w.Discard()
-	if o, err = Simulate(p, w); err != nil || w.Len() == 0 {
+	if err = again(w); err != nil || w.Len() == 0 {
 		return o, err
 	}
 	return o, w.Commit(o.End.At)
+}
+
+// subject says whether the plan is for a library, whose trials do not repeat.
+func subject(p *harness.Plan) bool {
+	alg, err := algo.Lookup(p.Algorithm)
+	return err == nil && alg.Subject
 }

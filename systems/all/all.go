@@ -1,0 +1,7 @@
+// Package all links every library.
+package all
+
+import (
+	_ "github.com/conclave-bench/conclave/systems/clientgo"
+	_ "github.com/conclave-bench/conclave/systems/hashicorpraft"
+)

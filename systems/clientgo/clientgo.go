@@ -1,0 +1,142 @@
+// Package clientgo has the leader election of k8s.io/client-go, by which the controllers of Kubernetes choose
+// the one that is active, elect leaders as it is.
+package clientgo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/klog/v2"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/systems/bubble"
+)
+
+const module = "k8s.io/client-go"
+
+func init() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	bubble.Register(algo.Spec{
+		Name:    "client-go",
+		Summary: "tools/leaderelection, the election of Kubernetes' controllers, as it is",
+		Paper: algo.Paper{Authors: "The Kubernetes authors", Title: "client-go, tools/leaderelection",
+			Venue: module, Year: 2025,
+			Deviations: "The library runs unmodified. The API server is a process of the trial, store: a " +
+				"record with a version, which survives its restart. A process that has lost the lease " +
+				"competes again at once; most programs of Kubernetes exit, and are started again."},
+		Messages: []algo.Message{Get{}, GetReply{}, Create{}, CreateReply{}, Update{}, UpdateReply{}},
+		Params: []algo.Param{
+			{Name: "store", Type: algo.Int, Min: int64(1), Process: true, Default: algo.Const(int64(1)),
+				Doc: "the process that is the API server"},
+			patience("lease_duration", 15*time.Second, "how long a record must stay unchanged before others take it"),
+			wait("renew_deadline", 10*time.Second, "how long a holder tries to renew before it gives up"),
+			wait("retry_period", 2*time.Second, "between two attempts"),
+			wait("t_request", 5*time.Second, "how long to wait for an answer: half of renew_deadline in "+
+				"Kubernetes' own programs"),
+			{Name: "release_on_cancel", Type: algo.Bool, Default: algo.Const(false),
+				Doc: "a holder that stops gives the lease back"},
+		},
+		Perpetual: true,
+		// What a contender waits for counts from a renewal that it saw, at most retry_period after it happened.
+		Settles: func(p algo.Params) time.Duration { return 3 * p.Duration("retry_period") },
+		Needs: algo.Needs{Synchrony: algo.Synchronous, Nodes: func(n int) error {
+			if n < 2 {
+				return fmt.Errorf("%d processes: want the store and a member at least", n)
+			}
+			return nil
+		}},
+		Survives: algo.Faults{Loss: true, Duplication: true, Partition: true, Recovery: true,
+			Crashes: func(n int, _ algo.Params) int { return n - 2 },
+			Anchor:  func(p algo.Params) algo.ID { return algo.ID(p.Int("store")) }},
+		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
+		Service:  algo.Agreed,
+	}, module, newProcess)
+}
+
+// patience is the wait that bench tune varies.
+func patience(name string, usual time.Duration, doc string) algo.Param {
+	p := wait(name, usual, doc)
+	p.Tunes = algo.Patience
+	return p
+}
+
+func wait(name string, usual time.Duration, doc string) algo.Param {
+	return algo.Param{Name: name, Type: algo.Duration, Default: algo.Const(usual), Min: time.Millisecond,
+		Max: time.Hour, Doc: doc}
+}
+
+// The kinds of its messages.
+type (
+	Get         struct{}
+	GetReply    struct{}
+	Create      struct{}
+	CreateReply struct{}
+	Update      struct{}
+	UpdateReply struct{}
+)
+
+func (Get) Kind() string         { return "GET" }
+func (GetReply) Kind() string    { return "GET-REPLY" }
+func (Create) Kind() string      { return "CREATE" }
+func (CreateReply) Kind() string { return "CREATE-REPLY" }
+func (Update) Kind() string      { return "UPDATE" }
+func (UpdateReply) Kind() string { return "UPDATE-REPLY" }
+
+func newProcess(p *bubble.Process) bubble.Subject {
+	if at := algo.ID(p.Params.Int("store")); at != p.ID {
+		return &contender{Process: p, store: at, ended: make(chan struct{})}
+	}
+	return newServer(p)
+}
+
+// A contender is a process that wants to lead.
+type contender struct {
+	*bubble.Process
+	store  algo.ID
+	seen   uint64 // the version of the record as last read
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// Start competes until Stop.
+func (c *contender) Start() error {
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: c, Name: "conclave", ReleaseOnCancel: c.Params.Bool("release_on_cancel"),
+		LeaseDuration: c.Params.Duration("lease_duration"), RenewDeadline: c.Params.Duration("renew_deadline"),
+		RetryPeriod: c.Params.Duration("retry_period"),
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) {},
+			OnStoppedLeading: func() { c.Names(algo.None, 0) },
+			OnNewLeader:      func(name string) { c.Names(number(name), c.seen) },
+		}})
+	if err != nil {
+		close(c.ended)
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	go func() {
+		defer close(c.ended)
+		for ctx.Err() == nil {
+			elector.Run(ctx)
+		}
+	}()
+	return nil
+}
+
+func (c *contender) Stop() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+	<-c.ended
+}
+
+func number(name string) algo.ID {
+	n, _ := strconv.Atoi(name) // "": none
+	return algo.ID(n)
+}

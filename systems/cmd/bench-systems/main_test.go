@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestMain is the command itself where the test asks for it.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// bench runs the command and returns what it prints, in one line, and its exit code.
+func bench(t *testing.T, args ...string) (said string, code int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "COLUMNS=1000")
+	out, _ := cmd.CombinedOutput()
+	return strings.Join(strings.Fields(string(out)), " "), cmd.ProcessState.ExitCode()
+}
+
+// experiment runs an experiment and returns the folder of its results.
+func experiment(t *testing.T, text string, args ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	file := filepath.Join(dir, "x.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, code := bench(t, append([]string{"run", file, "--out", dir, "--progress", "none"}, args...)...)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	return filepath.Join(dir, "x", "latest")
+}
+
+// column is the values of a column of trials.csv, by label.
+func column(t *testing.T, dir, name string) map[string][]float64 {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "trials.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, label := slices.Index(rows[0], name), slices.Index(rows[0], "label")
+	out := map[string][]float64{}
+	for _, row := range rows[1:] {
+		v, err := strconv.ParseFloat(row[at], 64)
+		if err != nil {
+			t.Fatalf("%s of a trial of %s: %q", name, row[label], row[at])
+		}
+		out[row[label]] = append(out[row[label]], v)
+	}
+	return out
+}
+
+const both = "name: x\nproblem: election\nalgorithms: [hashicorp-raft, client-go]\nnodes: 5\ntransport: bubble\n" +
+	"network: {latency: 2ms}\ntime_limit: 10m\n"
+
+// TestFaults: the libraries survive what they say that they do, and every trial comes to a verdict.
+func TestFaults(t *testing.T) {
+	for name, text := range map[string]string{
+		"crash":            "scenario: {kind: leader-crash}",
+		"crash and return": "scenario: {kind: leader-crash, elections: 3}",
+		"return":           "scenario: {kind: leader-restart}",
+		"partition":        "scenario: {kind: partition}",
+		"churn":            "scenario: {kind: churn, duration: 60s}\nfaults: {crash_rate: 0.02, downtime: 5s}",
+		"loss":             "scenario: {kind: leader-crash}\nnetwork: {latency: 2ms, loss: 0.02}",
+		"pause":            "scenario: {kind: script, until: 2m, events: [{at: 30s, do: pause, who: leader, for: 20s}]}",
+		"one way":          "scenario: {kind: script, until: 2m, events: [{at: 30s, do: cut, shape: mute, node: 5, for: 20s}]}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(text, "network:") {
+				text = strings.Replace(both, "network: {latency: 2ms}\n", "", 1) + text
+			} else {
+				text = both + text
+			}
+			dir := experiment(t, text+"\nrepetitions: 20\n")
+			if n := len(column(t, dir, "messages")); n != 2 {
+				t.Errorf("%d libraries, want 2", n)
+			}
+		})
+	}
+}
+
+// TestPrediction: the sets by which Conclave predicts a library are right: the distributions of downtimes agree
+// within 5 % at their quantiles of 5, 50 and 95 %. Of 10 000 trials these are known to 1 %.
+func TestPrediction(t *testing.T) {
+	for _, name := range []string{"consul", "client-go"} {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("../../../configs/systems", name+".yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := column(t, experiment(t, string(text), "--set", "name=x"), "downtime_ms")
+			if len(values) != 2 {
+				t.Fatalf("%d labels, want a library and an algorithm", len(values))
+			}
+			var quantiles [][]float64
+			for label, v := range values {
+				slices.Sort(v)
+				var q []float64
+				for _, p := range []float64{0.05, 0.5, 0.95} {
+					q = append(q, v[int(p*float64(len(v)-1))])
+				}
+				t.Logf("%s: n %d, quantiles %.0f ms", label, len(v), q)
+				quantiles = append(quantiles, q)
+			}
+			for i, q := range quantiles[0] {
+				if ratio := q / quantiles[1][i]; math.Abs(ratio-1) > 0.05 {
+					t.Errorf("quantile %d: the ratio is %.3f", i+1, ratio)
+				}
+			}
+		})
+	}
+}
+
+// TestRefusals: what cannot be done with a library is refused with the reason.
+func TestRefusals(t *testing.T) {
+	dir := experiment(t, both+"scenario: {kind: leader-crash}\nrepetitions: 1\n")
+	file := filepath.Join(t.TempDir(), "x.yaml")
+	if err := os.WriteFile(file, []byte(both), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"replay", dir, "--trial", "1"}, "nothing controls the order of a library's goroutines"},
+		{[]string{"run", file, "--transport", "sim"}, "election/hashicorp-raft is a library, which runs as it is with transport: bubble"},
+		{[]string{"run", file, "--transport", "nats"}, "election/hashicorp-raft is a library, which runs as it is with transport: bubble"},
+		{[]string{"explore", "hashicorp-raft"}, "is a library"},
+		{[]string{"diff", dir, dir, "--trial", "1"}, "nothing controls the order of a library's goroutines"},
+	} {
+		if said, code := bench(t, c.args...); code != 2 || !strings.Contains(said, c.want) {
+			t.Errorf("%v: exit code %d, %s; want 2, and %q", c.args, code, said, c.want)
+		}
+	}
+}
+
+// TestList: each library stands with the version that is linked.
+func TestList(t *testing.T) {
+	said, code := bench(t, "list")
+	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v"} {
+		if code != 0 || !strings.Contains(said, want) {
+			t.Errorf("exit code %d, and %q is missing in: %s", code, want, fmt.Sprintf("%.2000s", said))
+		}
+	}
+}

@@ -1,0 +1,16 @@
+// Libraries of others that Conclave runs as they are. They are a module of their own, so that whoever
+// uses Conclave depends on none of them.
+module github.com/conclave-bench/conclave/systems
+
+go 1.26.0
+
+require (
+	github.com/hashicorp/go-hclog v1.6.3
+	github.com/hashicorp/go-msgpack/v2 v2.1.5
+	github.com/hashicorp/raft v1.8.0
+	k8s.io/apimachinery v0.34.2
+	k8s.io/client-go v0.34.2
+	k8s.io/klog/v2 v2.130.1
+)
+
+require github.com/go-logr/logr v1.4.2 // indirect
