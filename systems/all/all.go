@@ -3,5 +3,6 @@ package all
 
 import (
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
+	_ "github.com/conclave-bench/conclave/systems/etcdraft"
 	_ "github.com/conclave-bench/conclave/systems/hashicorpraft"
 )

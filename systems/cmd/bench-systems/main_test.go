@@ -102,7 +102,7 @@ func TestFaults(t *testing.T) {
 // TestPrediction: the sets by which Conclave predicts a library are right: the distributions of downtimes agree
 // within 5 % at their quantiles of 5, 50 and 95 %. Of 10 000 trials these are known to 1 %.
 func TestPrediction(t *testing.T) {
-	for _, name := range []string{"consul", "client-go"} {
+	for _, name := range []string{"consul", "client-go", "etcd"} {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../../../configs/systems", name+".yaml"))
 			if err != nil {

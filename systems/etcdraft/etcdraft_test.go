@@ -1,0 +1,33 @@
+package etcdraft_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	_ "github.com/conclave-bench/conclave/systems/etcdraft"
+)
+
+const id = "election/etcd-raft"
+
+func TestConformance(t *testing.T) { algotest.Run(t, id) }
+
+// TestRepeats: twenty runs of a seed give one trace, though the library draws from a source that cannot be seeded.
+func TestRepeats(t *testing.T) {
+	p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.LeaderCrash{Elections: 5}}, nil)
+	p.TimeLimit = 5 * time.Minute
+	first := ""
+	for run := range 20 {
+		o := algotest.MustSimulate(t, p)
+		if o.Verdict.Completed != 5 {
+			t.Fatalf("%s: %s, %d elections", o.Verdict.Status, o.Verdict.Reason, o.Verdict.Completed)
+		}
+		if text := fmt.Sprint(o.Trace); run == 0 {
+			first = text
+		} else if text != first {
+			t.Fatalf("run %d has another trace", run+1)
+		}
+	}
+}
