@@ -7,6 +7,7 @@ go 1.26.0
 require (
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/hashicorp/go-msgpack/v2 v2.1.5
+	github.com/hashicorp/memberlist v0.7.0
 	github.com/hashicorp/raft v1.8.0
 	go.etcd.io/raft/v3 v3.7.0
 	google.golang.org/protobuf v1.36.11

@@ -5,4 +5,5 @@ import (
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
 	_ "github.com/conclave-bench/conclave/systems/etcdraft"
 	_ "github.com/conclave-bench/conclave/systems/hashicorpraft"
+	_ "github.com/conclave-bench/conclave/systems/memberlist"
 )

@@ -21,6 +21,10 @@ import (
 // wait for each other or for time, time jumps at once: so one is computing, or waits for something outside.
 const patience = time.Second
 
+// lingering is for how long goroutines may still wait for time-outs when all processes have stopped, in virtual
+// time: such as an answer that does not come any more.
+const lingering = time.Minute
+
 // stage hands trials to the goroutine that may make bubbles: package testing makes them for tests alone, so
 // this is one, which never ends.
 var stage = sync.OnceValue(func() chan<- func(*testing.T) {
@@ -62,6 +66,7 @@ func Run(setup *harness.Setup, sink trace.Sink) (end harness.End) {
 		}()
 		synctest.Test(t, func(*testing.T) {
 			end = newWorld(setup, sink, l, &beat).run()
+			time.Sleep(lingering)
 		})
 	}
 	<-over

@@ -73,7 +73,8 @@ func (p *Process) Logf(text string) {
 	}
 }
 
-// Suspect records that the process suspects another, or no longer does.
+// Suspect records that the process suspects another, or no longer does. One that suspects its leader begins to look
+// for another.
 func (p *Process) Suspect(of algo.ID, suspected bool) {
 	w := p.world
 	w.mu.Lock()
@@ -86,6 +87,9 @@ func (p *Process) Suspect(of algo.ID, suspected bool) {
 		t = trace.Restore
 	}
 	w.record(trace.Record{Type: t, Process: uint32(p.ID), Incarnation: p.Incarnation, Peer: uint32(of)})
+	if suspected && of == p.leader {
+		w.record(trace.Record{Type: trace.Elect, Process: uint32(p.ID), Incarnation: p.Incarnation})
+	}
 }
 
 // Call sends a request, has it served at to, in a goroutine of its own, and returns the answer when it is back.
