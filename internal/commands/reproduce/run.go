@@ -30,7 +30,7 @@ type Request struct {
 // Answer runs the studies one after the other, and ends with what all of them came to.
 func Answer(ctx context.Context, q *Request) (*answer.Document, error) {
 	switch {
-	case transport.Of(q.Transport) == nil:
+	case transport.Of(q.Transport) == nil, q.Transport == transport.Bubble.Name:
 		return nil, answer.Mistaken("bench reproduce: --transport %q, expected sim or nats", q.Transport)
 	case q.Quick && transport.Real(q.Transport):
 		return nil, answer.Mistaken("bench reproduce: --quick with --transport %s: those runs are short "+
