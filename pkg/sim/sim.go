@@ -54,9 +54,6 @@ var subjects atomic.Pointer[func(*harness.Setup, trace.Sink) harness.End]
 // that links libraries calls it before it runs trials.
 func RunSubjects(f func(*harness.Setup, trace.Sink) harness.End) { subjects.Store(&f) }
 
-// HasSubjects says whether this program runs libraries.
-func HasSubjects() bool { return subjects.Load() != nil }
-
 // abandoned is what OnAbandon was given.
 var abandoned atomic.Pointer[func(*harness.Setup, error)]
 

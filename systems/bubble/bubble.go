@@ -11,9 +11,8 @@ package bubble
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/sim"
@@ -34,55 +33,47 @@ type Campaigner interface {
 	Campaign()
 }
 
-// A Library is what a program links.
-type Library struct {
-	ID      string // of its algorithm: "election/hashicorp-raft"
-	Module  string // "github.com/hashicorp/raft"
-	Version string // that is linked: "v1.8.0"
-	New     func(*Process) Subject
-}
-
 var libraries struct {
 	sync.RWMutex
-	by map[string]Library
+	by map[string]func(*Process) Subject // by the ID of the algorithm
 }
 
-// Register adds a library that elects leaders, with the function that makes one process of it. It is
-// called from init and panics on a defect of the Spec, naming it.
+// Register adds a library that elects leaders, with the function that makes one process of it. Its Summary gets
+// the module and the version that is linked. It is called from init and panics on a defect of the Spec, naming
+// it.
 func Register(s algo.Spec, module string, newProcess func(*Process) Subject) {
 	s.Summary = module + " " + versionOf(module) + ", " + s.Summary
 	if err := algo.AddSubject(algo.Election, s); err != nil {
 		panic("bubble: " + err.Error())
 	}
-	l := Library{ID: string(algo.Election) + "/" + s.Name, Module: module, Version: versionOf(module),
-		New: newProcess}
 	libraries.Lock()
 	defer libraries.Unlock()
 	if libraries.by == nil {
-		libraries.by = map[string]Library{}
+		libraries.by = map[string]func(*Process) Subject{}
 		sim.RunSubjects(Run)
 	}
-	libraries.by[l.ID] = l
+	libraries.by[string(algo.Election)+"/"+s.Name] = newProcess
 }
 
-// All is every library that is linked, sorted by ID.
-func All() []Library {
+func lookup(id string) (func(*Process) Subject, error) {
 	libraries.RLock()
 	defer libraries.RUnlock()
-	return slices.SortedFunc(maps.Values(libraries.by), func(a, b Library) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
-}
-
-func lookup(id string) (Library, error) {
-	libraries.RLock()
-	defer libraries.RUnlock()
-	l, known := libraries.by[id]
+	newProcess, known := libraries.by[id]
 	if !known {
-		return l, fmt.Errorf("%s is not linked into this program", id)
+		return nil, fmt.Errorf("%s is not linked into this program", id)
 	}
-	return l, nil
+	return newProcess, nil
+}
+
+// Wait declares a duration among the settings of a library: its usual value, and the least that the library takes.
+func Wait(name string, usual, least time.Duration, doc string) algo.Param {
+	return algo.Param{Name: name, Type: algo.Duration, Default: algo.Const(usual), Min: least, Max: time.Hour,
+		Doc: doc}
+}
+
+// Patience is the Wait that bench tune varies: for how long the library bears a silence.
+func Patience(name string, usual, least time.Duration, doc string) algo.Param {
+	p := Wait(name, usual, least, doc)
+	p.Tunes = algo.Patience
+	return p
 }

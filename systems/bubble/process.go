@@ -62,17 +62,6 @@ func (p *Process) Names(leader algo.ID, term uint64) {
 		Peer: uint32(leader), Arg: term})
 }
 
-// Logf adds a line to the trace.
-func (p *Process) Logf(text string) {
-	w := p.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p.alive() {
-		w.record(trace.Record{Type: trace.Log, Process: uint32(p.ID), Incarnation: p.Incarnation,
-			Text: algo.Cut(text)})
-	}
-}
-
 // Suspect records that the process suspects another, or no longer does. One that suspects its leader begins to look
 // for another.
 func (p *Process) Suspect(of algo.ID, suspected bool) {

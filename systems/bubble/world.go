@@ -18,12 +18,12 @@ import (
 // A world is a trial in a bubble: the same coordinator, network and records as those of the simulator, with
 // goroutines of a library in place of state machines.
 type world struct {
-	setup   *harness.Setup
-	library Library
-	kinds   map[string]uint8
-	beat    *atomic.Uint64 // what the watch outside looks at
-	began   time.Time
-	woken   chan struct{}
+	setup *harness.Setup
+	new   func(*Process) Subject
+	kinds map[string]uint8
+	beat  *atomic.Uint64 // what the watch outside looks at
+	began time.Time
+	woken chan struct{}
 
 	mu          sync.Mutex
 	sink        trace.Sink
@@ -47,8 +47,9 @@ type world struct {
 const maxEnding = 10 * time.Minute
 
 // newWorld must be called in the bubble: its time begins there.
-func newWorld(s *harness.Setup, sink trace.Sink, l Library, beat *atomic.Uint64) *world {
-	w := &world{setup: s, library: l, sink: sink, coordinator: harness.NewCoordinator(s), beat: beat,
+func newWorld(s *harness.Setup, sink trace.Sink, newProcess func(*Process) Subject,
+	beat *atomic.Uint64) *world {
+	w := &world{setup: s, new: newProcess, sink: sink, coordinator: harness.NewCoordinator(s), beat: beat,
 		kinds: map[string]uint8{}, began: time.Now(), woken: make(chan struct{}, 1),
 		running: make([]*Process, s.Nodes), next: make([]uint32, s.Nodes), disks: make([]*Disk, s.Nodes),
 		omissions: s.Omissions()}
@@ -234,7 +235,7 @@ func (w *world) boot(id algo.ID, due time.Duration) {
 		started: make(chan struct{}), stopped: make(chan struct{}), upSince: w.now()}
 	p.Disk.process = p
 	p.resumed = sync.NewCond(&w.mu)
-	p.subject = w.library.New(p)
+	p.subject = w.new(p)
 	w.running[id-1] = p
 	w.all = append(w.all, p)
 	w.record(trace.Record{Type: trace.Up, Process: uint32(id), Incarnation: p.Incarnation, Arg: uint64(due)})

@@ -18,6 +18,9 @@ import (
 
 const module = "k8s.io/client-go"
 
+// least is the shortest time that makes sense for the library.
+const least = time.Millisecond
+
 func init() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
@@ -33,10 +36,10 @@ func init() {
 		Params: []algo.Param{
 			{Name: "store", Type: algo.Int, Min: int64(1), Process: true, Default: algo.Const(int64(1)),
 				Doc: "the process that is the API server"},
-			patience("lease_duration", 15*time.Second, "how long a record must stay unchanged before others take it"),
-			wait("renew_deadline", 10*time.Second, "how long a holder tries to renew before it gives up"),
-			wait("retry_period", 2*time.Second, "between two attempts"),
-			wait("t_request", 5*time.Second, "how long to wait for an answer: half of renew_deadline in "+
+			bubble.Patience("lease_duration", 15*time.Second, least, "how long a record must stay unchanged before others take it"),
+			bubble.Wait("renew_deadline", 10*time.Second, least, "how long a holder tries to renew before it gives up"),
+			bubble.Wait("retry_period", 2*time.Second, least, "between two attempts"),
+			bubble.Wait("t_request", 5*time.Second, least, "how long to wait for an answer: half of renew_deadline in "+
 				"Kubernetes' own programs"),
 			{Name: "release_on_cancel", Type: algo.Bool, Default: algo.Const(false),
 				Doc: "a holder that stops gives the lease back"},
@@ -56,18 +59,6 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Service:  algo.Agreed,
 	}, module, newProcess)
-}
-
-// patience is the wait that bench tune varies.
-func patience(name string, usual time.Duration, doc string) algo.Param {
-	p := wait(name, usual, doc)
-	p.Tunes = algo.Patience
-	return p
-}
-
-func wait(name string, usual time.Duration, doc string) algo.Param {
-	return algo.Param{Name: name, Type: algo.Duration, Default: algo.Const(usual), Min: time.Millisecond,
-		Max: time.Hour, Doc: doc}
 }
 
 // The kinds of its messages.

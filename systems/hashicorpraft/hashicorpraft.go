@@ -17,6 +17,9 @@ import (
 
 const module = "github.com/hashicorp/raft"
 
+// least is what the library takes at least (config.go, ValidateConfig).
+const least = 5 * time.Millisecond
+
 func init() {
 	bubble.Register(algo.Spec{
 		Name:    "hashicorp-raft",
@@ -28,13 +31,13 @@ func init() {
 		Messages: []algo.Message{AppendEntries{}, AppendReply{}, PreVote{}, PreVoteReply{}, RequestVote{},
 			VoteReply{}},
 		Params: []algo.Param{
-			patience("heartbeat_timeout", time.Second, "a follower that has heard nothing for so long is a candidate"),
-			wait("election_timeout", time.Second, "a candidate without a majority tries again after so long"),
-			wait("leader_lease_timeout", 500*time.Millisecond, "a leader that has not reached a majority for so "+
+			bubble.Patience("heartbeat_timeout", time.Second, least, "a follower that has heard nothing for so long is a candidate"),
+			bubble.Wait("election_timeout", time.Second, least, "a candidate without a majority tries again after so long"),
+			bubble.Wait("leader_lease_timeout", 500*time.Millisecond, least, "a leader that has not reached a majority for so "+
 				"long steps down; at most heartbeat_timeout"),
-			wait("commit_timeout", 50*time.Millisecond, "a leader with nothing to replicate sends what is "+
+			bubble.Wait("commit_timeout", 50*time.Millisecond, least, "a leader with nothing to replicate sends what is "+
 				"committed after so long"),
-			wait("rpc_timeout", 10*time.Second, "for how long a call waits for its answer"),
+			bubble.Wait("rpc_timeout", 10*time.Second, least, "for how long a call waits for its answer"),
 			{Name: "pre_vote", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "a candidate asks first whether it would be elected"},
 		},
@@ -47,18 +50,6 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Service:  algo.Led,
 	}, module, newNode)
-}
-
-// patience is the wait that bench tune varies.
-func patience(name string, usual time.Duration, doc string) algo.Param {
-	p := wait(name, usual, doc)
-	p.Tunes = algo.Patience
-	return p
-}
-
-func wait(name string, usual time.Duration, doc string) algo.Param {
-	return algo.Param{Name: name, Type: algo.Duration, Default: algo.Const(usual), Min: 5 * time.Millisecond,
-		Max: time.Hour, Doc: doc}
 }
 
 // The kinds of its messages.

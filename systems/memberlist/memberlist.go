@@ -20,6 +20,9 @@ import (
 
 const module = "github.com/hashicorp/memberlist"
 
+// least is the shortest time that makes sense for the library.
+const least = time.Millisecond
+
 func init() {
 	bubble.Register(algo.Spec{
 		Name:    "memberlist",
@@ -31,9 +34,9 @@ func init() {
 				"sent again."},
 		Messages: []algo.Message{Packet{}, Dial{}, Accept{}, Segment{}},
 		Params: []algo.Param{
-			patience("probe_interval", time.Second, "from one probe of a member to the next"),
-			wait("probe_timeout", 500*time.Millisecond, "how long a probed member may take to answer"),
-			wait("gossip_interval", 200*time.Millisecond, "from one gossip to the next"),
+			bubble.Patience("probe_interval", time.Second, least, "from one probe of a member to the next"),
+			bubble.Wait("probe_timeout", 500*time.Millisecond, least, "how long a probed member may take to answer"),
+			bubble.Wait("gossip_interval", 200*time.Millisecond, least, "from one gossip to the next"),
 			{Name: "suspicion_mult", Type: algo.Int, Min: int64(1), Max: int64(100), Default: algo.Const(int64(4)),
 				Doc: "a suspicion lasts for at least so many probe intervals, times log10 of the members"},
 		},
@@ -45,17 +48,6 @@ func init() {
 		Promises: algo.Promises{Announced: true},
 		Service:  algo.Agreed,
 	}, module, newMember)
-}
-
-func wait(name string, usual time.Duration, doc string) algo.Param {
-	return algo.Param{Name: name, Type: algo.Duration, Default: algo.Const(usual), Min: time.Millisecond,
-		Max: time.Hour, Doc: doc}
-}
-
-func patience(name string, usual time.Duration, doc string) algo.Param {
-	p := wait(name, usual, doc)
-	p.Tunes = algo.Patience
-	return p
 }
 
 // The kinds of its messages.

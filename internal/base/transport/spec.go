@@ -24,8 +24,8 @@ var NATS = Spec{Name: "nats", Doc: "real processes on a message bus", MaxNodes: 
 var Sim = Spec{Name: "sim", Doc: "virtual time", Virtual: true, Repeats: true}
 
 // Bubble runs libraries of others as they are, with their goroutines, channels and clocks, in
-// virtual time. Nobody controls the order of their goroutines, so no trial repeats exactly.
-// Algorithms of ours run as in Sim. A program has it if it links libraries: see Link.
+// virtual time. Nothing controls the order of their goroutines, so no trial repeats exactly.
+// Algorithms of ours run as in Sim. A program can run it if it links libraries.
 var Bubble = Spec{Name: "bubble", Doc: "Go libraries as they are, in virtual time, with bench-systems",
 	Virtual: true, MaxNodes: 100}
 

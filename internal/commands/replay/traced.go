@@ -162,6 +162,9 @@ func (r *Traced) explained() (note string) {
 		return err.Error()
 	}
 	r.Drawn.Breaches = check.Breaches(judged, r.Drawn.Records)
+	if judged.Alg.Subject {
+		return judged.Algorithm + " is a library: its states and the content of its messages are not known"
+	}
 	if r.Drawn.Nodes*len(r.Drawn.Records) > mostStates {
 		return "the trial is too large to show states and the content of messages; use bench replay --state"
 	}

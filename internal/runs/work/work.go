@@ -110,24 +110,15 @@ func Reason(p *harness.Plan, v *check.Verdict) string {
 
 // SimulateTraced simulates a trial and keeps its records as keep, the experiment's key trace, asks for. A
 // trace of failures costs nothing until there is one that is kept, among the firsts of those that this
-// process has simulated: the trial is then run again, and is the same.
+// process has simulated: the trial is then run again, and is the same. That of a library would not be, so its
+// records wait for the verdict.
 func SimulateTraced(p *harness.Plan, keep string, to Tracer, firsts *results.Firsts,
 	trial int) (o Outcome, err error) {
-	var records trace.List
-	again := func(w trace.Sink) error {
-		o, err = Simulate(p, w)
-		return err
-	}
+	var waiting trace.List
 	if keep != trace.KeepAll {
 		var sink trace.Sink
-		if keep == trace.KeepFailures && subject(p) { // it does not repeat: the records wait for the verdict
-			sink = &records
-			again = func(w trace.Sink) error {
-				for i := range records {
-					w.Record(&records[i])
-				}
-				return nil
-			}
+		if keep == trace.KeepFailures && subject(p) {
+			sink = &waiting
 		}
 		o, err = Simulate(p, sink)
 		if err != nil || keep == trace.KeepNone || o.Verdict.Status == trace.OK {
@@ -142,7 +133,13 @@ func SimulateTraced(p *harness.Plan, keep string, to Tracer, firsts *results.Fir
 		return o, err
 	}
 	defer w.Discard()
-	if err = again(w); err != nil || w.Len() == 0 {
+	for i := range waiting {
+		w.Record(&waiting[i])
+	}
+	if waiting == nil {
+		o, err = Simulate(p, w)
+	}
+	if err != nil || w.Len() == 0 {
 		return o, err
 	}
 	return o, w.Commit(o.End.At)

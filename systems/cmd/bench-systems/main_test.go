@@ -45,10 +45,10 @@ func experiment(t *testing.T, text string, args ...string) (dir string) {
 	return filepath.Join(dir, "x", "latest")
 }
 
-// column is the values of a column of trials.csv, by label.
-func column(t *testing.T, dir, name string) map[string][]float64 {
+// table is the rows of a file of comma-separated values, by column.
+func table(t *testing.T, file string) (out []map[string]string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, "trials.csv"))
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +57,26 @@ func column(t *testing.T, dir, name string) map[string][]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, label := slices.Index(rows[0], name), slices.Index(rows[0], "label")
-	out := map[string][]float64{}
 	for _, row := range rows[1:] {
-		v, err := strconv.ParseFloat(row[at], 64)
-		if err != nil {
-			t.Fatalf("%s of a trial of %s: %q", name, row[label], row[at])
+		named := map[string]string{}
+		for i, v := range row {
+			named[rows[0][i]] = v
 		}
-		out[row[label]] = append(out[row[label]], v)
+		out = append(out, named)
+	}
+	return out
+}
+
+// column is the values of a column of trials.csv, by label.
+func column(t *testing.T, dir, name string) map[string][]float64 {
+	t.Helper()
+	out := map[string][]float64{}
+	for _, row := range table(t, filepath.Join(dir, "trials.csv")) {
+		v, err := strconv.ParseFloat(row[name], 64)
+		if err != nil {
+			t.Fatalf("%s of a trial of %s: %q", name, row["label"], row[name])
+		}
+		out[row["label"]] = append(out[row["label"]], v)
 	}
 	return out
 }
@@ -96,6 +108,70 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d libraries, want 2", n)
 			}
 		})
+	}
+}
+
+// TestCold: the election of the first leader is no part of a scenario that begins with a settled one.
+func TestCold(t *testing.T) {
+	dir := experiment(t, both+"scenario: {kind: partition}\nrepetitions: 20\n")
+	starts := 0
+	for _, row := range table(t, filepath.Join(dir, "outages.csv")) {
+		if row["cause"] == "start" {
+			if starts++; row["status"] == "ok" {
+				t.Errorf("the outage at the start counts: %v", row)
+			}
+		}
+	}
+	if starts < 40 {
+		t.Errorf("%d outages at the start, want one at least of each trial", starts)
+	}
+}
+
+// TestTraces: trials that fail keep their records, which a second run would not give again.
+func TestTraces(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.yaml")
+	text := strings.Replace(both, "time_limit: 10m", "time_limit: 1s", 1) +
+		"scenario: {kind: cold-start}\ntrace: failures\nrepetitions: 20\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, code := bench(t, "run", file, "--out", dir, "--progress", "none"); code != 5 {
+		t.Fatalf("exit code %d, want 5: many elections take longer: %s", code, said)
+	}
+	run := filepath.Join(dir, "x", "latest")
+	drawn := 0
+	for _, row := range table(t, filepath.Join(run, "trials.csv")) {
+		if row["replay"] != "no" {
+			t.Fatalf("replay is %q", row["replay"])
+		}
+		said, code := bench(t, "trace", run, "--trial", row["trial"], "--out", filepath.Join(dir, "x.svg"))
+		switch {
+		case code == 0:
+			drawn++
+		case !strings.Contains(said, "nothing controls the order"):
+			t.Errorf("trial %s: exit code %d: %s", row["trial"], code, said)
+		}
+	}
+	if drawn != 20 { // the first ten of each reason
+		t.Errorf("%d trials kept their records", drawn)
+	}
+}
+
+// TestDetector: memberlist detects a crash after a probe and a suspicion, and suspects no live member where no
+// message is lost.
+func TestDetector(t *testing.T) {
+	dir := experiment(t, strings.Replace(both, "client-go", "memberlist", 1)+
+		"scenario: {kind: leader-crash}\nrepetitions: 20\n")
+	for _, ms := range column(t, dir, "detection_ms")["memberlist"] {
+		if ms < 2000 || ms > 20_000 {
+			t.Errorf("%v ms until the crash is detected", ms)
+		}
+	}
+	for _, n := range column(t, dir, "false_suspicions")["memberlist"] {
+		if n != 0 {
+			t.Errorf("%v false suspicions", n)
+		}
 	}
 }
 
@@ -157,7 +233,8 @@ func TestRefusals(t *testing.T) {
 // TestList: each library stands with the version that is linked.
 func TestList(t *testing.T) {
 	said, code := bench(t, "list")
-	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v"} {
+	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v",
+		"election/memberlist github.com/hashicorp/memberlist v"} {
 		if code != 0 || !strings.Contains(said, want) {
 			t.Errorf("exit code %d, and %q is missing in: %s", code, want, fmt.Sprintf("%.2000s", said))
 		}
