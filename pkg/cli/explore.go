@@ -47,7 +47,7 @@ to equal states.
 			return nil, usage("bench explore: %d algorithms, expected one (\"bench list\" shows "+
 				"all)", len(args))
 		}
-		alg, err := catalog.Find(args[0])
+		alg, err := catalog.Simulated(args[0])
 		if err != nil {
 			return nil, err
 		}

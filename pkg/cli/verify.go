@@ -38,7 +38,7 @@ docs/reference/cases.md has the format.`,
 		if schedules < 1 {
 			return nil, usage("bench verify: --schedules %d, expected 1 or more", schedules)
 		}
-		alg, err := catalog.Find(args[0])
+		alg, err := catalog.Simulated(args[0])
 		if err != nil {
 			return nil, err
 		}

@@ -107,6 +107,37 @@ func TestLeaderCrashPhase(t *testing.T) {
 	}
 }
 
+// TestLeaderCrash_Cold: where nobody leads at the start, the crash comes after the first leader has settled, and
+// the election of that one does not end the trial.
+func TestLeaderCrash_Cold(t *testing.T) {
+	t.Parallel()
+	s := mustSetup(t, "election/test-restless", 3, Scenario{Plot: &LeaderCrash{Settle: 100 * ms}},
+		func(p *Plan) { p.Leader = algo.None })
+	d := NewCoordinator(s)
+	if list := d.Timeline(); len(list) != 0 {
+		t.Fatalf("timeline %q, want nothing: nobody leads", told(list))
+	}
+	const agreed = 700 * ms
+	var out []Instruction
+	for p := uint32(1); p <= 3; p++ {
+		out = slices.Clone(d.Observe(&trace.Record{At: agreed, Type: trace.Elected, Process: p, Peer: 2, Arg: 1}))
+		if p < 3 && len(out) > 0 {
+			t.Fatalf("%q, and p3 names nobody yet", told(out))
+		}
+	}
+	i := slices.IndexFunc(out, func(i Instruction) bool { return i.Strike() && i.Fault > 0 })
+	if i < 0 || out[i].At < agreed+100*ms || out[i].At >= agreed+200*ms ||
+		slices.ContainsFunc(out, func(i Instruction) bool { return i.Finish() }) {
+		t.Fatalf("%q, want a strike from %v to %v", told(out), agreed+100*ms, agreed+200*ms)
+	}
+	if crash := d.Strike(out[i].At, out[i]); len(crash) == 0 || crash[0].Do != DoCrash || crash[0].Node != 2 {
+		t.Errorf("%q, want the crash of 2", told(crash))
+	}
+	if toll := d.Toll(); toll.Drawn != 1 || toll.Settled != 1 {
+		t.Errorf("%+v: the leader had settled", toll)
+	}
+}
+
 func TestRequesters(t *testing.T) {
 	t.Parallel()
 	issue := func(id, requesters string, down algo.ID) (out []algo.ID) {

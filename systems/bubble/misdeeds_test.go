@@ -128,6 +128,9 @@ func TestMisdeeds(t *testing.T) {
 			if cmd.ProcessState.ExitCode() != 1 {
 				t.Errorf("exit code %d, %v: %s", cmd.ProcessState.ExitCode(), err, said)
 			}
+			if strings.Contains(said, "what came before") {
+				t.Errorf("nothing can be replayed: %s", said)
+			}
 			for _, want := range append(m.wants, name) {
 				if !strings.Contains(said, want) {
 					t.Errorf("%q is missing after %v in: %s", want, time.Since(begun), said)

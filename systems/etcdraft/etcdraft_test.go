@@ -20,20 +20,24 @@ func TestSchedules(t *testing.T) {
 	}, nil)
 }
 
-// TestRepeats: twenty runs of a seed give one trace, though the library draws from a source that cannot be seeded.
+// TestRepeats: twenty runs of a seed give one trace, though the library draws from a source that cannot be seeded:
+// when a message makes it a candidate, and without pre-votes when a tick does.
 func TestRepeats(t *testing.T) {
-	p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.LeaderCrash{Elections: 5}}, nil)
-	p.TimeLimit = 5 * time.Minute
-	first := ""
-	for run := range 20 {
-		o := algotest.MustSimulate(t, p)
-		if o.Verdict.Completed < 5 {
-			t.Fatalf("%s: %s, %d elections", o.Verdict.Status, o.Verdict.Reason, o.Verdict.Completed)
-		}
-		if text := fmt.Sprint(o.Trace); run == 0 {
-			first = text
-		} else if text != first {
-			t.Fatalf("run %d has another trace", run+1)
+	for _, ask := range []bool{true, false} {
+		p := algotest.MustPlan(t, id, 5, harness.Scenario{Plot: &harness.LeaderCrash{Elections: 5}},
+			map[string]any{"pre_vote": ask})
+		p.TimeLimit = 5 * time.Minute
+		first := ""
+		for run := range 20 {
+			o := algotest.MustSimulate(t, p)
+			if o.Verdict.Completed < 5 {
+				t.Fatalf("%s: %s, %d elections", o.Verdict.Status, o.Verdict.Reason, o.Verdict.Completed)
+			}
+			if text := fmt.Sprint(o.Trace); run == 0 {
+				first = text
+			} else if text != first {
+				t.Fatalf("pre_vote %t: run %d has another trace", ask, run+1)
+			}
 		}
 	}
 }

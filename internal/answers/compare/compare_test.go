@@ -85,7 +85,7 @@ func addMessage(t *results.Trial) {
 
 // TestCompare_TheSame: nothing differs, and nothing fails.
 func TestCompare_TheSame(t *testing.T) {
-	for _, transport := range []string{"sim", "nats"} {
+	for _, transport := range []string{"sim", "nats", "bubble"} {
 		r := compared(t, run(transport, 10, nil), run(transport, 10, nil), Options{Strict: true, Threshold: 0.05})
 		if len(r.Rows) != 12 || len(r.Failures) != 0 || r.Tests != 0 {
 			t.Fatalf("%s: %d rows, %d tests, failures %q", transport, len(r.Rows), r.Tests, r.Failures)
@@ -480,6 +480,11 @@ func TestMatch_Refuses(t *testing.T) {
 		{"a simulation twice", fixed, twice, Options{}, "NEW (run): trial 1, seed 1, appears twice"},
 		{"base without values", broken, fixed, Options{}, "no trial of BASE (run) has a value"},
 		{"no such metric", fixed, fixed, Options{Metrics: []string{"speed"}}, `unknown metric "speed"`},
+	}
+	again := run("bubble", 2, nil)
+	again.Trials = slices.Concat(again.Trials, again.Trials)
+	if _, err := Compare(again, again, Options{}); err != nil {
+		t.Errorf("a library's trial adds an observation each time: %v", err)
 	}
 	for _, c := range cases {
 		if _, err := Compare(c.base, c.new, c.o); err == nil || !strings.Contains(err.Error(), c.want) {

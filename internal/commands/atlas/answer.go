@@ -135,7 +135,7 @@ func (q *Request) electors() (list []surveyed, err error) {
 				e, err = experiment.Load(arg, q.overrides(nil, size))
 			} else {
 				var alg *algo.Algorithm
-				if alg, err = catalog.Find(arg); err == nil {
+				if alg, err = catalog.Simulated(arg); err == nil {
 					e, err = experiment.Build([]string{alg.ID}, "", q.overrides(alg, size))
 				}
 			}

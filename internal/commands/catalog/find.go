@@ -43,6 +43,16 @@ func Find(name string) (*algo.Algorithm, error) {
 		found[0].ID, found[1].ID)
 }
 
+// Simulated finds an algorithm that can be simulated, which a library that runs as it is cannot.
+func Simulated(name string) (*algo.Algorithm, error) {
+	a, err := Find(name)
+	if err == nil && a.Subject {
+		return nil, answer.Mistaken("%s is a library: transport bubble alone runs it, and nothing controls "+
+			"the order of its goroutines; name an algorithm of Conclave", a.ID)
+	}
+	return a, err
+}
+
 func similar(name string) string {
 	var ids, names []string
 	for _, a := range algo.All() {

@@ -265,7 +265,7 @@ func contender(word string) (alg *algo.Algorithm, params []string, err error) {
 	if len(parts) == 0 {
 		return nil, nil, mistaken("an empty word, expected an algorithm, a folder or a program")
 	}
-	if alg, err = catalog.Find(parts[0]); err != nil {
+	if alg, err = catalog.Simulated(parts[0]); err != nil {
 		return nil, nil, err
 	}
 	values := map[string]string{}

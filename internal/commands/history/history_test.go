@@ -100,6 +100,16 @@ func noisyRuns(n int, noise float64, change func(i int) float64) (out []*Entry) 
 	return out
 }
 
+// TestNewCell_Exact: only figures of a transport that repeats are exact.
+func TestNewCell_Exact(t *testing.T) {
+	for transport, exact := range map[string]bool{"sim": true, "nats": false, "bubble": false} {
+		c := newCell(&results.Cell{Design: design(transport), Trials: []*results.Trial{{Trial: 1, Seed: 1}}}, nil)
+		if c.Exact != exact {
+			t.Errorf("%s: exact is %t", transport, c.Exact)
+		}
+	}
+}
+
 // TestAnalyze_Exact: each commit that changed a simulated trial is named, with the first trial and which way.
 func TestAnalyze_Exact(t *testing.T) {
 	var entries []*Entry

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"compress/gzip"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -149,6 +151,10 @@ func TestTraces(t *testing.T) {
 		switch {
 		case code == 0:
 			drawn++
+			if sent := sends(t, run, row["trial"]); strconv.Itoa(sent) != row["messages"] {
+				t.Errorf("trial %s: its records have %d messages, its row %s: they are of another run",
+					row["trial"], sent, row["messages"])
+			}
 		case !strings.Contains(said, "nothing controls the order"):
 			t.Errorf("trial %s: exit code %d: %s", row["trial"], code, said)
 		}
@@ -156,6 +162,25 @@ func TestTraces(t *testing.T) {
 	if drawn != 20 { // the first ten of each reason
 		t.Errorf("%d trials kept their records", drawn)
 	}
+}
+
+// sends is how many messages the trace of a trial has.
+func sends(t *testing.T, run, trial string) int {
+	t.Helper()
+	f, err := os.Open(filepath.Join(run, "traces", "trial-"+trial+".ndjson.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), `"type":"send"`)
 }
 
 // TestDetector: memberlist detects a crash after a probe and a suspicion, and suspects no live member where no
@@ -211,7 +236,7 @@ func TestPrediction(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := experiment(t, both+"scenario: {kind: leader-crash}\nrepetitions: 1\n")
 	file := filepath.Join(t.TempDir(), "x.yaml")
-	if err := os.WriteFile(file, []byte(both), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(both+"scenario: {kind: leader-crash}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -221,7 +246,10 @@ func TestRefusals(t *testing.T) {
 		{[]string{"replay", dir, "--trial", "1"}, "nothing controls the order of a library's goroutines"},
 		{[]string{"run", file, "--transport", "sim"}, "election/hashicorp-raft is a library, which runs as it is with transport: bubble"},
 		{[]string{"run", file, "--transport", "nats"}, "election/hashicorp-raft is a library, which runs as it is with transport: bubble"},
-		{[]string{"explore", "hashicorp-raft"}, "is a library"},
+		{[]string{"explore", "hashicorp-raft"}, "election/hashicorp-raft is a library: transport bubble alone runs it"},
+		{[]string{"verify", "client-go"}, "election/client-go is a library: transport bubble alone runs it"},
+		{[]string{"atlas", "client-go"}, "election/client-go is a library: transport bubble alone runs it"},
+		{[]string{"rare", file, "--transport", "bubble"}, "transport bubble: a trial cannot go on twice"},
 		{[]string{"diff", dir, dir, "--trial", "1"}, "nothing controls the order of a library's goroutines"},
 	} {
 		if said, code := bench(t, c.args...); code != 2 || !strings.Contains(said, c.want) {
