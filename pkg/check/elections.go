@@ -96,6 +96,7 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 		e.outages[service] = newOutages(metric.OutagesOf(service), s.Recovers(&s.Alg.Spec),
 			service == s.Alg.Spec.Service, e.measured)
 	}
+	e.Stuck = m.stuck
 	e.agreed = e.Agreement(algo.None)
 	e.last, e.marked = s.Leader, -1
 	if e.agreed == algo.None {
@@ -279,6 +280,8 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 	case trace.Cut, trace.Heal:
 		e.rejoin(r.At)
 		e.Regroup(r.At)
+		e.judge(j, r, false)
+	case trace.Fault:
 		e.judge(j, r, false)
 	case trace.Elect:
 		e.wake(j, r, e.initiates(p, r.At))
@@ -478,6 +481,8 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 			return trace.LeaderCrashed
 		}
 		return trace.OtherCrashed
+	case trace.Fault:
+		return trace.Unwritable
 	case trace.Up, trace.Resume:
 		return trace.CameBack
 	case trace.Cut:

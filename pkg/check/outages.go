@@ -165,7 +165,7 @@ func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
 		if c.Led {
 			leader = p
 		}
-		if c.Reaches {
+		if c.Serves {
 			answered += c.Served
 		}
 		e.ruled[p-1] = c.Reaches && (e.ruled[p-1] || c.Led)

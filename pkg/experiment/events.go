@@ -90,7 +90,10 @@ func eventFields(e *event, script bool) []config.Field {
 			"[shapes](#shapes-of-partitions)", Of: config.Choice(fault.Shapes.Names()...).To(&e.Shape)},
 	}
 	spans := []config.Field{{Name: "latency", Example: "80ms", With: "at: 1s, do: flaky",
-		Doc: "flaky: the latency of the links meanwhile", Of: config.Optional(lastingType()).To(&e.Latency)}}
+		Doc: "flaky: the latency of the links meanwhile", Of: config.Optional(lastingType()).To(&e.Latency)},
+		{Name: "length", Example: "{distribution: exponential, mean: 200ms}",
+			With: "at: 1s, do: stall, node: 3", Doc: "stall: how long, drawn each time; `quantiles` repeat " +
+				"what was recorded", Of: config.Optional(lastingType()).To(&e.Length)}}
 	for _, p := range fault.Params() {
 		if _, is := p.At.(*time.Duration); is {
 			spans = append(spans, ownField(e, p))
@@ -454,7 +457,7 @@ func (l *eventReader) what(f *fault.Fault) {
 		own = f.Args.Params()
 	}
 	if len(f.Any) > 0 && given(f.Any...) == 0 {
-		example := param.Find(own, f.Any[0]).Example
+		example := param.Find(eventFields(&event{Event: harness.Event{Do: e.Do}}, true), f.Any[0]).Example
 		add("%s without %s, as %s: %s", e.Do, either(f.Any), f.Any[0], example)
 	}
 	if given(f.Apart...) > 1 {

@@ -139,6 +139,10 @@ func (v *variant) eventVerb(e *event) {
 	}
 	f, t := fault.Named(e.Do), fault.Triggers.Named(e.On)
 	switch {
+	case f != nil && f.Clock && a.Subject:
+		v.Add(e.at, config.Join(e.key, "do"), "%s, but %s is a library, and in a bubble all "+
+			"processes have one clock: no timer of one fires later than those of the others; use pause, or "+
+			"a fault of its disk or links", e.Do, a.ID)
 	case f != nil:
 		problem("do", e.Do, f.Problem)
 	case !commanded(a):

@@ -33,6 +33,7 @@ func init() {
 			p.ClockRate(now, rate)
 		},
 		Breaks: func(*Event, time.Duration) Assumption { return ClockRates },
+		Clock:  true,
 		State:  &State{"fault", "has a clock that is too fast or too slow"},
 		Words: func(r *trace.Record, a Args) string {
 			if a.Own == nil {

@@ -39,6 +39,7 @@ type Event struct {
 	Links   [][2]uint32   `json:"links,omitempty"`   // cut, heal, flaky: from, to; in one direction
 	Shape   string        `json:"shape,omitempty"`   // cut: one of Shapes
 	Latency *link.Latency `json:"latency,omitempty"` // flaky
+	Length  *link.Latency `json:"length,omitempty"`  // stall
 	Args    Args          `json:"args,omitzero"`     // of the fault's own; never changed in place
 }
 
@@ -191,11 +192,17 @@ func (i *Instruction) Recorded() bool {
 	return f.Inside != nil && !f.Script
 }
 
+// undone is behind the name of a fault without arguments where it is undone.
+const undone = "undone"
+
 // Text is the instruction as it stands in a record: "drift factor 1.1", and "drift" where
-// it is undone.
+// it is undone; "hung-disk", and "hung-disk undone".
 func (i *Instruction) Text() string {
 	words := []string{i.Do}
-	if !i.Undo {
+	switch {
+	case i.Undo && i.of().Args == nil:
+		words = append(words, undone)
+	case !i.Undo:
 		for _, p := range i.Args.Of() {
 			words = append(words, p.Name, p.Text())
 		}
@@ -206,13 +213,23 @@ func (i *Instruction) Text() string {
 // Parse reads what Text wrote. The fault is nil if it is not of this program.
 func Parse(text string) (f *Fault, i Instruction) {
 	words := strings.Fields(text)
-	if len(words)%2 == 0 {
+	if len(words) == 0 {
 		return nil, i
 	}
 	if f = Named(words[0]); f == nil {
 		return nil, i
 	}
 	i = Instruction{Do: f.Name, Undo: len(words) == 1}
+	if f.Args == nil {
+		i.Undo = len(words) == 2 && words[1] == undone
+		if !i.Undo && len(words) > 1 {
+			return nil, i
+		}
+		return f, i
+	}
+	if len(words)%2 == 0 {
+		return nil, i
+	}
 	if i.Undo {
 		return f, i
 	}

@@ -57,6 +57,8 @@ type Fault struct {
 	// Undo is the fault that undoes this one after For; "": it does so itself, with
 	// Instruction.Undo.
 	Undo string
+	// Lasts is after how long it is undone, where that is drawn, from a random number. Nil: after For.
+	Lasts func(e *Event, random uint64) time.Duration
 
 	// Breaks is what the event breaks of an algorithm's model, where links have a latency of
 	// at most d. Nil: nothing.
@@ -66,6 +68,8 @@ type Fault struct {
 	Down func(e *Event, all []Event) bool
 	// Stops marks a fault that stops a process without a word.
 	Stops bool
+	// Clock marks one by which time passes otherwise for one process than for the others.
+	Clock bool
 
 	// Record is the type of the record that it leaves; trace.None: Fault, where the fault is
 	// carried out Inside and is no line of scripts.
@@ -102,6 +106,8 @@ type Process interface {
 	ClockRate(now time.Duration, rate float64)
 	// ClockOffset is by how much its clock is ahead from now on.
 	ClockOffset(now, by time.Duration)
+	// Disk is what becomes of its writes from now on.
+	Disk(now time.Duration, d Disk)
 }
 
 // A State is what a fault puts a process into.
@@ -149,6 +155,7 @@ const (
 	Speed                             // an event takes a process no time to speak of
 	ClockRates                        // all clocks run equally fast
 	ClockReads                        // no clock is set
+	Storage                           // what was written is there after a crash
 )
 
 // Each is the assumptions in a.

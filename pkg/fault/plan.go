@@ -24,11 +24,19 @@ type Situation interface {
 // there is no process to which it could happen.
 func (e *Event) Instructions(out []Instruction, s Situation, at time.Duration) []Instruction {
 	f := of(e.Do)
+	lasts := func() time.Duration { return e.For }
+	switch {
+	case f.Lasts != nil:
+		dice := s.Dice()
+		lasts = func() time.Duration { return f.Lasts(e, dice.Uint64()) }
+	case !f.Has("for"):
+		lasts = func() time.Duration { return 0 }
+	}
 	add := func(i Instruction) {
 		i.At, i.Do, i.does = at, e.Do, f
 		out = append(out, i)
-		if e.For > 0 && f.Has("for") {
-			i.At, i.Override, i.Args = at+e.For, nil, Args{}
+		if d := lasts(); d > 0 {
+			i.At, i.Override, i.Args = at+d, nil, Args{}
 			if i.Undo = f.Undo == ""; !i.Undo {
 				i.Do, i.does = f.Undo, Named(f.Undo)
 			}

@@ -13,8 +13,7 @@ type Skewing struct{ By time.Duration }
 
 // Params declares the fields.
 func (s *Skewing) Params() []param.Param {
-	return []param.Param{{Name: "by", Doc: "skew: how far its clock is ahead; slow: the extra time of " +
-		"each event", At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true,
+	return []param.Param{{Name: "by", Doc: byDoc, At: &s.By, Min: -time.Hour, Max: time.Hour, Required: true,
 		Example: "20ms", With: "at: 1s, do: skew, node: 3"}}
 }
 
@@ -26,6 +25,7 @@ func init() {
 			p.ClockOffset(now, own[Skewing](i.Args).By)
 		},
 		Breaks: func(*Event, time.Duration) Assumption { return ClockReads },
+		Clock:  true,
 		State:  &State{"fault", "has a clock that is off"},
 		Words: func(r *trace.Record, a Args) string {
 			switch by := own[Skewing](a).By; {

@@ -19,9 +19,9 @@ func SlowBy(d time.Duration) Args { return Args{&Slowing{d}} }
 
 // Params declares the fields.
 func (s *Slowing) Params() []param.Param {
-	return []param.Param{{Name: "by", Doc: "skew: how far its clock is ahead; slow: the extra time of " +
-		"each event", At: &s.By, Min: time.Microsecond, Max: time.Hour, Required: true,
-		Example: "20ms", With: "at: 1s, do: slow, node: 3"}}
+	return []param.Param{{Name: "by", Doc: byDoc, At: &s.By, Min: time.Microsecond, Max: time.Hour,
+		Required: true,
+		Example:  "20ms", With: "at: 1s, do: slow, node: 3"}}
 }
 
 func init() {
@@ -30,6 +30,7 @@ func init() {
 		Takes: []string{"who", "by", "for"}, Args: &Slowing{}, One: []string{"who"},
 		Outside: func(x Executor, i *Instruction) { x.Slow(i.Node, own[Slowing](i.Args).By) },
 		Breaks:  func(*Event, time.Duration) Assumption { return Speed },
+		Clock:   true,
 		Record:  trace.Slow, State: &State{"slow", "is slow"},
 		Over: func(r *trace.Record) bool { return r.Arg == 0 },
 		Words: func(r *trace.Record, _ Args) string {

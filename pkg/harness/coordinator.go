@@ -186,6 +186,10 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 			d.beliefs[r.Process-1] = algo.None
 			d.employ(int(r.Process-1), true)
 		}
+	case trace.Save:
+		if r.Peer == trace.Refused && !d.setup.Alg.Subject { // a library decides itself
+			d.out = append(d.out, d.Abort(algo.ID(r.Process), r.At)...)
+		}
 	case trace.Released:
 		d.released++
 		d.scene.released(d, r.At)

@@ -76,6 +76,12 @@ func (p *Plan) LongestPause() (longest time.Duration) {
 		case f == nil || !f.Stops:
 		case e.For > 0:
 			longest = max(longest, e.For)
+		case e.Length != nil:
+			if most, bounded := e.Length.Bound(); bounded {
+				longest = max(longest, most)
+			} else {
+				longest = p.TimeLimit
+			}
 		default:
 			longest = p.TimeLimit
 		}

@@ -15,6 +15,8 @@ type Leadership struct {
 	Leaders []algo.ID // those that are up, not paused, and consider themselves leader
 	// Alive are up, Standing are not paused either.
 	Alive, Standing int
+	// Stuck are those whose disks acknowledge no write, so that they serve no client. Nil: none.
+	Stuck []bool
 
 	up, paused []bool // of their owner
 	links      *Links // likewise
@@ -131,7 +133,7 @@ func (l *Leadership) By(service algo.Service, at time.Duration) algo.ID {
 	}
 	for _, p := range l.Leaders {
 		c := l.Around(p, at)
-		if c.Led || service == algo.Served && c.Reaches {
+		if c.Led || service == algo.Served && c.Serves {
 			return p
 		}
 	}
@@ -144,16 +146,19 @@ func (l *Leadership) Majority(n int) bool { return 2*n > len(l.up) }
 // A Circle is the processes that a leader reaches in both directions, itself among them.
 type Circle struct {
 	Reaches bool // a majority of all processes, up and not paused
+	Serves  bool // and so many of those acknowledge a write, the leader among them
 	Led     bool // a majority of all processes, of those, names it
 	Served  int  // up, paused or not, and naming it: their clients ask it
 }
 
 // Around is the circle of p, which is up and not paused.
 func (l *Leadership) Around(p algo.ID, at time.Duration) Circle {
-	if !l.links.Apart {
-		return Circle{l.Majority(l.Standing), l.Majority(l.named[p]), l.support[p]}
+	stuck := slices.Contains(l.Stuck, true)
+	if !l.links.Apart && !stuck {
+		reaches := l.Majority(l.Standing)
+		return Circle{reaches, reaches, l.Majority(l.named[p]), l.support[p]}
 	}
-	reached, named, served := 1, 1, 1
+	reached, writing, named, served := 1, 1, 1, 1
 	for i, belief := range l.Belief {
 		q := algo.ID(i + 1)
 		if q == p || !l.up[i] || l.Severed(p, q, at) {
@@ -166,11 +171,15 @@ func (l *Leadership) Around(p algo.ID, at time.Duration) Circle {
 			continue
 		}
 		reached++
+		if !stuck || !l.Stuck[i] {
+			writing++
+		}
 		if belief == p {
 			named++
 		}
 	}
-	return Circle{l.Majority(reached), l.Majority(named), served}
+	serves := l.Majority(writing) && !(stuck && l.Stuck[p-1])
+	return Circle{l.Majority(reached), serves, l.Majority(named), served}
 }
 
 // Severed says whether messages between two processes are cut off in some direction.

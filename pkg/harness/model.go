@@ -63,6 +63,7 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	hazard(*h.of(fault.Speed), !synchronous, "is synchronous, and processes stand still or slow down")
 	hazard(*h.of(fault.ClockRates), !synchronous, "is synchronous, and a clock runs at a rate of its own")
 	hazard(*h.of(fault.ClockReads), !synchronous, "is synchronous, and a clock is off")
+	hazard(*h.of(fault.Storage), false, "does not survive that what it wrote is gone")
 	have := p.Detector.Class()
 	// In a script the suspicions are lines of the script.
 	say(have >= needs.Detector || p.Scenario.Declared().Scripted && have == algo.NoDetector,

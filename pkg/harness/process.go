@@ -20,9 +20,9 @@ type Runtime interface {
 	// Record notes what happened to m now. The record is the caller's again
 	// when Record returns.
 	Record(m *Process, r *trace.Record)
-	// Save keeps packed, an encoded message, for m's next incarnation. The bytes are
-	// the caller's again when Save returns.
-	Save(m *Process, packed []byte)
+	// Save keeps packed, an encoded message, for m's next incarnation, if its fate is trace.Kept, and records
+	// the write in any case. The bytes are the caller's again when Save returns.
+	Save(m *Process, packed []byte, fate uint32)
 	// Done says that m's application has had all its entries.
 	Done(m *Process)
 	// Handling is right before m's algorithm handles an event that happens now, and Handled
@@ -63,6 +63,7 @@ const (
 	slotSuspect        // the perfect detector suspects Arg
 	slotRestore        // the perfect detector trusts Arg again
 	slotElect          // the process named a leader that was suspected already
+	slotWritten        // the process's write is done
 	slotTimers         // from here on: timers of the algorithm
 )
 
@@ -95,7 +96,9 @@ type Process struct {
 	Incarnation uint32
 	// Due is the instant at which a later incarnation was to be up.
 	Due time.Duration
-	// Timers is how many timers of the algorithm are pending.
+	// Mounted is what is wrong with the disk of a later incarnation when it starts; nil: nothing.
+	Mounted *Instruction
+	// Timers is how many timers of the algorithm are pending, and whether a write is.
 	Timers int
 	// Planned is how many alarms of the application and of the perfect detector
 	// are pending.
@@ -119,6 +122,7 @@ type Process struct {
 	// suspects are whom the detector suspects at present.
 	suspects []algo.ID
 	doubting bool // it will look at the named leader again
+	disk     disk
 	unsound  bool // its invariant has not held, beyond the model
 }
 
@@ -162,6 +166,9 @@ func (m *Process) Redraw(seed uint64) {
 func (m *Process) Start(now time.Duration) {
 	m.buf.rec = trace.Record{At: now, Type: trace.Up, Arg: uint64(m.Due)}
 	m.record()
+	if m.Mounted != nil {
+		m.Obey(now, m.Mounted)
+	}
 	now = m.feed(now, algo.Event{Type: algo.Start})
 	m.app.start(m, now)
 	m.det.start(m, now)
@@ -172,6 +179,11 @@ func (m *Process) Deliver(now time.Duration, from algo.ID, plane, kind uint8, ms
 	depth uint32) {
 	if plane == trace.Detection && kind == Heartbeat {
 		m.det.heard(m, now, from)
+		return
+	}
+	if m.disk.writing {
+		msg = m.setup.Alg.Codec.Copy(kind, msg)
+		m.disk.hold(algo.Event{Type: algo.Receive, Peer: from, Msg: msg}, depth)
 		return
 	}
 	m.depth = max(m.depth, depth)
@@ -201,9 +213,17 @@ func (m *Process) Alarm(now time.Duration, a Alarm) {
 		if slices.Contains(m.suspects, m.Leader) {
 			m.Elect(now)
 		}
+	case slotWritten:
+		if m.disk.writing && m.disk.gen == a.Gen {
+			m.written(now, trace.Kept)
+		}
 	default:
 		t := &m.timers[a.Slot-slotTimers]
-		if t.armed && t.gen == a.Gen {
+		switch {
+		case !t.armed || t.gen != a.Gen:
+		case m.disk.writing:
+			m.disk.expired = append(m.disk.expired, a)
+		default:
 			t.armed = false
 			m.Timers--
 			m.buf.rec = trace.Record{At: now, Type: trace.Timeout, Text: string(t.name)}
@@ -296,6 +316,10 @@ func (m *Process) alarm(at time.Duration, a Alarm) {
 // feed hands ev to the algorithm and carries out what it asks for. It returns when that
 // happened.
 func (m *Process) feed(now time.Duration, ev algo.Event) time.Duration {
+	if m.disk.writing {
+		m.disk.hold(ev, m.depth)
+		return now
+	}
 	m.Fed++
 	m.runtime.Handling(m)
 	effects := m.step.Step(m.clock.shows(now), ev)
@@ -303,7 +327,12 @@ func (m *Process) feed(now time.Duration, ev algo.Event) time.Duration {
 	if m.setup.Watch != nil {
 		m.setup.Watch(now, m, ev, effects)
 	}
-	now = done
+	m.carryOut(done, effects)
+	return done
+}
+
+// carryOut has happen what the algorithm asks for, up to a write that is not done at once.
+func (m *Process) carryOut(now time.Duration, effects []algo.Effect) {
 	for i := range effects {
 		e := &effects[i]
 		switch e.Op {
@@ -322,13 +351,15 @@ func (m *Process) feed(now time.Duration, ev algo.Event) time.Duration {
 			m.elected(now, e.Peer, e.Term)
 		case algo.OpSave:
 			kind, _ := m.setup.Alg.Weigh(m.ID, "saves", e.Msg)
-			m.runtime.Save(m, m.buf.Pack(m.setup.Alg, kind, e.Msg))
+			if !m.save(now, m.buf.Pack(m.setup.Alg, kind, e.Msg)) {
+				m.disk.rest = m.later(effects[i+1:])
+				return
+			}
 		case algo.OpLog:
 			m.buf.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
 		}
 	}
-	return now
 }
 
 // elected notes whom the process names. One that is suspected already will not

@@ -75,7 +75,9 @@ func retrace(s *Setup, records trace.List, details []Detail, buf *algo.Buffer) (
 		r.record(&records[i])
 	}
 	for id := range r.processes {
-		r.nothingLeft(algo.ID(id), 0, "the end")
+		if !r.processes[id].writes() {
+			r.nothingLeft(algo.ID(id), 0, "the end")
+		}
 	}
 	if more := r.found - len(r.told); more > 0 {
 		r.told = append(r.told, fmt.Sprintf("and %d more", more))
@@ -113,6 +115,7 @@ type retraced struct {
 	timers map[algo.Timer]time.Duration // when they are due, by the clock
 	saved  []byte
 	state  []Variable // as far as somebody asks for details
+	disk   disk
 }
 
 // A fault sets the clock of a process that is retraced. What else it does stands in records
@@ -121,6 +124,7 @@ var _ fault.Process = (*retraced)(nil)
 
 func (p *retraced) ClockRate(now time.Duration, rate float64)        { p.clock.run(now, rate) }
 func (p *retraced) ClockOffset(_, by time.Duration)                  { p.clock.offset = by }
+func (p *retraced) Disk(_ time.Duration, d fault.Disk)               { p.disk.Disk = d }
 func (*retraced) Elect(time.Duration)                                {}
 func (*retraced) Suspect(time.Duration, algo.ID, bool)               {}
 func (*retraced) Request(time.Duration, time.Duration, algo.Session) {}
@@ -140,7 +144,8 @@ func (r *retracing) record(rec *trace.Record) {
 	case trace.Up:
 		r.up(rec)
 	case trace.Crash:
-		r.processes[id].step, r.processes[id].asked = nil, nil // it died in the middle of whatever it did
+		p := &r.processes[id] // it died in the middle of whatever it did
+		p.step, p.asked, p.disk = nil, nil, disk{}
 	case trace.Deliver:
 		r.deliver(rec)
 	case trace.Timeout:
@@ -170,7 +175,10 @@ func (r *retracing) record(rec *trace.Record) {
 		r.asks(rec, algo.OpElected, fmt.Sprintf("names p%d in term %d", peer, rec.Arg),
 			func(e *algo.Effect) bool { return e.Peer == peer && e.Term == rec.Arg })
 	case trace.Save:
-		r.processes[id].saved = []byte(rec.Text)
+		if rec.Peer == trace.Kept {
+			r.processes[id].saved = []byte(rec.Text)
+		}
+		r.processes[id].disk.writing = rec.Peer == trace.Refused // it ends soon, and does nothing until then
 		r.asks(rec, algo.OpSave, "saves "+fmt.Sprintf("%x", rec.Text), func(e *algo.Effect) bool {
 			b, err := r.setup.Alg.Codec.Encode(nil, e.Msg)
 			r.message(e.Msg)
@@ -198,6 +206,11 @@ func (r *retracing) up(rec *trace.Record) {
 	r.feed(rec, algo.Event{Type: algo.Start})
 }
 
+// writes says whether the process may wait for a write: what reaches it then happens later.
+func (p *retraced) writes() bool {
+	return p.disk.writing || p.disk.Fails != "" && len(p.asked) > 0 && p.asked[0].Op == algo.OpSave
+}
+
 // feed hands an event to the algorithm, which must have asked for all that it did
 // before.
 func (r *retracing) feed(rec *trace.Record, ev algo.Event) {
@@ -205,6 +218,10 @@ func (r *retracing) feed(rec *trace.Record, ev algo.Event) {
 	p := &r.processes[id]
 	if p.step == nil {
 		r.differ(rec.At, id, "%v reaches it while it is down", rec.Type)
+		return
+	}
+	if p.writes() {
+		p.disk.hold(ev, 0)
 		return
 	}
 	r.nothingLeft(id, rec.At, "then "+rec.Type.String())
@@ -279,6 +296,12 @@ func (r *retracing) asks(rec *trace.Record, op algo.Op, what string,
 		r.differ(rec.At, id, "the records have that it %s, and the algorithm %s", what, inWords(&e))
 	}
 	p.asked = p.asked[1:]
+	// The write is done, and what waited for it happens.
+	for len(p.asked) == 0 && !p.disk.writing && len(p.disk.waiting) > 0 {
+		h := p.disk.waiting[0]
+		p.disk.waiting = p.disk.waiting[1:]
+		r.feed(rec, h.ev)
+	}
 	return &e
 }
 

@@ -111,6 +111,8 @@ func (m *Process) About(a Alarm) (what string, counts bool) {
 		return fmt.Sprintf("trust p%d again", a.Arg), true
 	case slotElect:
 		return "look at the leader again", true
+	case slotWritten:
+		return "a write is done", m.disk.writing && m.disk.gen == a.Gen
 	}
 	t := &m.timers[a.Slot-slotTimers]
 	return fmt.Sprintf("timeout of %q", t.name), t.armed && t.gen == a.Gen

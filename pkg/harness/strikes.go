@@ -23,6 +23,8 @@ type faults struct {
 	holder   algo.ID
 	declared algo.ID // the process that last named itself leader
 
+	disks []Instruction // that were carried out, or will be
+
 	watched [256]bool // types of records
 	kinds   [256]bool // of messages, where their records are watched
 }
@@ -56,6 +58,7 @@ func (f *faults) init(s *Setup) {
 		}
 	}
 	for e := range s.Timeline() {
+		f.watched[trace.Save] = f.watched[trace.Save] || e.Do == fault.FullDisk
 		if t := fault.Triggers.Named(e.On); t != nil {
 			f.watched[t.Record] = true
 			if t.Kind {
@@ -271,8 +274,35 @@ func (d *Coordinator) carryOut(out []Instruction, f *occasion, at time.Duration)
 		if out[before+i].Do == DoRequest {
 			d.asked++
 		}
+		if _, is := fault.DiskOf(&out[before+i]); is {
+			d.faults.disks = append(d.faults.disks, out[before+i])
+		}
 	}
 	return out
+}
+
+// Abort has p, which cannot go on after a write that failed, end now and start again when its disk is well.
+func (d *Coordinator) Abort(p algo.ID, now time.Duration) []Instruction {
+	out := []Instruction{{At: now, Do: DoCrash, Node: p}}
+	for _, i := range d.faults.disks {
+		if i.Node == p && i.At > now && i.Undo {
+			return append(out, Instruction{At: i.At, Do: DoRestart, Node: p})
+		}
+	}
+	return out
+}
+
+// Mounted is what is wrong with the disk of p, which starts again at now; nil: nothing.
+func (d *Coordinator) Mounted(p algo.ID, now time.Duration) (last *Instruction) {
+	for k := range d.faults.disks {
+		if i := &d.faults.disks[k]; i.Node == p && i.At <= now && (last == nil || i.At >= last.At) {
+			last = i
+		}
+	}
+	if last == nil || last.Undo {
+		return nil
+	}
+	return last
 }
 
 // A situation is the coordinator as the strike of an event sees it.

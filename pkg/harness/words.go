@@ -45,7 +45,9 @@ func Words(r *trace.Record, kinds []string, holds string) string {
 	case trace.Restore:
 		return p + " trusts " + q + " again"
 	case trace.Save:
-		return strings.TrimSpace(p + " saves its state " + holds)
+		verb := [...]string{trace.Kept: "saves", trace.Forgotten: "saves in vain",
+			trace.Refused: "cannot save"}[r.Peer]
+		return strings.TrimSpace(p + " " + verb + " its state " + holds)
 	}
 	if text := fault.Sentence(r); text != "" {
 		return text

@@ -237,7 +237,7 @@ func (w *world) Alarm(m *Process, at time.Duration, a Alarm) {
 }
 
 func (w *world) Record(_ *Process, r *trace.Record) { w.records.Record(r) }
-func (w *world) Save(*Process, []byte)              {}
+func (w *world) Save(*Process, []byte, uint32)      {}
 func (w *world) Done(m *Process)                    { w.done = append(w.done, m.ID) }
 func (w *world) Handling(*Process)                  {}
 

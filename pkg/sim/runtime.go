@@ -149,15 +149,16 @@ func (s *simulation) Record(_ *harness.Process, r *trace.Record) { s.record(r) }
 
 // Save keeps a message as it is now: later changes of what it refers to do not reach
 // it.
-func (s *simulation) Save(m *harness.Process, packed []byte) {
-	saved, _, err := s.setup.Alg.Codec.Decode(packed)
-	if err != nil {
-		panic(err) // what was encoded a moment ago
+func (s *simulation) Save(m *harness.Process, packed []byte, fate uint32) {
+	if fate == trace.Kept {
+		saved, _, err := s.setup.Alg.Codec.Decode(packed)
+		if err != nil {
+			panic(err) // what was encoded a moment ago
+		}
+		s.procs[m.ID-1].saved = saved
 	}
-	s.procs[m.ID-1].saved = saved
-	s.note(trace.Record{
-		Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation, Text: string(packed),
-	})
+	s.note(trace.Record{Type: trace.Save, Process: uint32(m.ID), Peer: fate, Incarnation: m.Incarnation,
+		Text: string(packed)})
 	if s.setup.Costs != nil && s.saving == 0 { // what one event saves is one write
 		s.saving = s.procs[m.ID-1].work.draw(&s.setup.Costs.Save)
 	}

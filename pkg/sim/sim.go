@@ -265,6 +265,9 @@ func (s *simulation) boot(p algo.ID, due time.Duration) {
 	s.current = p
 	m := harness.NewProcess(s.setup, s, p, proc.incarnation, proc.saved, &s.buf)
 	proc.running, m.Due = m, due
+	if proc.incarnation > 0 {
+		m.Mounted = s.coordinator.Mounted(p, s.now)
+	}
 	if !s.met {
 		s.met = true
 		guard.Meet(m.Plugin(), s.setup.Algorithm)

@@ -90,6 +90,7 @@ type Origin string
 const (
 	LeaderCrashed Origin = "leader-crash"    // the leader crashed, or was suspended
 	OtherCrashed  Origin = "crash"           // another process did, and with it a majority was gone
+	Unwritable    Origin = "disk"            // a disk hung or was full, and no majority could write
 	CameBack      Origin = "return"          // a process came back, was resumed, or is trusted again
 	Parted        Origin = "partition"       // links were cut
 	Mended        Origin = "heal"            // links were healed
@@ -101,8 +102,8 @@ const (
 
 // Origins lists them.
 func Origins() []Origin {
-	return []Origin{LeaderCrashed, OtherCrashed, Parted, AtStart, Asked, CameBack, Mended, Mistrusted,
-		Unneeded}
+	return []Origin{LeaderCrashed, OtherCrashed, Unwritable, Parted, AtStart, Asked, CameBack, Mended,
+		Mistrusted, Unneeded}
 }
 
 // Doc is what it means: a phrase.
@@ -110,6 +111,7 @@ func (o Origin) Doc() string {
 	return map[Origin]string{
 		LeaderCrashed: "the leader crashed, or was suspended",
 		OtherCrashed:  "another process did, and with it a majority was gone",
+		Unwritable:    "the disk of the leader, or those of too many, hung or were full",
 		CameBack:      "a process came back, was resumed, or is trusted again",
 		Parted:        "links were cut",
 		Mended:        "links were healed",
@@ -125,7 +127,7 @@ func (o Origin) Doc() string {
 // processes do to each other although their leader is there.
 func (o Origin) Loss() bool {
 	switch o {
-	case LeaderCrashed, OtherCrashed, Parted, AtStart, Asked:
+	case LeaderCrashed, OtherCrashed, Unwritable, Parted, AtStart, Asked:
 		return true
 	}
 	return false

@@ -106,6 +106,13 @@ const (
 	Severed    = 3 // its link was cut
 )
 
+// What became of a write: the Peer of a Save.
+const (
+	Kept      = 0
+	Forgotten = 1 // it was acknowledged, and is gone after a crash
+	Refused   = 2 // it failed
+)
+
 // A Record is one event at one process. Which fields mean something depends on
 // Type; the others are zero.
 //
@@ -117,6 +124,7 @@ const (
 // if it was not the network's draw; of Slow by how many ns each event takes longer; of
 // Handled how many ns of processor time the algorithm took for the event before, if that
 // is worth a record: what it asked for happens at this instant, and not at that of the event.
+// Peer of Save says what became of the write.
 //
 // What happens at a real node on its own account is due at an instant, as a message
 // is, and may happen late; Sent then holds its lag. In simulation nothing is late,

@@ -41,6 +41,9 @@ func (p inside) Request(_, _ time.Duration, _ algo.Session) { p.refuse("request 
 
 func (p inside) Do(_ time.Duration, op string, _ algo.ID) { p.refuse("do " + op) }
 
+// Disk is what becomes of the writes of the library from now on.
+func (p inside) Disk(_ time.Duration, d fault.Disk) { p.Process.Disk.become(d) }
+
 func (p inside) ClockRate(time.Duration, float64) {
 	p.refuse("have a clock that drifts: a bubble has one clock for all")
 }

@@ -239,6 +239,9 @@ func (w *world) boot(id algo.ID, due time.Duration) {
 	w.running[id-1] = p
 	w.all = append(w.all, p)
 	w.record(trace.Record{Type: trace.Up, Process: uint32(id), Incarnation: p.Incarnation, Arg: uint64(due)})
+	if i := w.coordinator.Mounted(id, w.now()); i != nil && p.Incarnation > 0 {
+		w.within(p, i)
+	}
 	go func() {
 		defer close(p.started)
 		if err := p.subject.Start(); err != nil {

@@ -101,7 +101,12 @@ func (c *contender) Start() error {
 		LeaseDuration: c.Params.Duration("lease_duration"), RenewDeadline: c.Params.Duration("renew_deadline"),
 		RetryPeriod: c.Params.Duration("retry_period"),
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) {},
+			// Of one that leads again after it gave up, OnNewLeader says nothing.
+			OnStartedLeading: func(ctx context.Context) {
+				if ctx.Err() == nil {
+					c.Names(c.ID, c.seen)
+				}
+			},
 			OnStoppedLeading: func() { c.Names(algo.None, 0) },
 			OnNewLeader:      func(name string) { c.Names(number(name), c.seen) },
 		}})

@@ -58,10 +58,14 @@ func (s *store) DeleteRange(low, high uint64) error {
 	return s.disk.Write(16, func() { _ = s.InmemStore.DeleteRange(low, high) })
 }
 
+// The term and the vote: the library panics if it cannot save them (raft.go, setCurrentTerm).
+
 func (s *store) Set(key, value []byte) error {
-	return s.disk.Write(len(key)+len(value), func() { _ = s.InmemStore.Set(key, value) })
+	s.disk.Must(len(key)+len(value), func() { _ = s.InmemStore.Set(key, value) })
+	return nil
 }
 
 func (s *store) SetUint64(key []byte, value uint64) error {
-	return s.disk.Write(len(key)+8, func() { _ = s.InmemStore.SetUint64(key, value) })
+	s.disk.Must(len(key)+8, func() { _ = s.InmemStore.SetUint64(key, value) })
+	return nil
 }

@@ -210,7 +210,9 @@ func (t *trial) welcomeNode(n *node) {
 		t.spoil("node p%d is up again: %v", n.ID, end.Invalid)
 	}
 	n.dead, n.upAt = false, t.now()
-	orders := append([]control.Order{n.site.startOrder()}, t.sudden...)
+	start := n.site.startOrder()
+	start.Mounted = t.coordinator.Mounted(n.ID, n.upAt)
+	orders := append([]control.Order{start}, t.sudden...)
 	for _, other := range t.nodes {
 		if other.dead {
 			orders = append(orders, control.Order{Crashed: &control.News{Process: other.ID, At: n.upAt}})

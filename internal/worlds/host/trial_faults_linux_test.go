@@ -3,12 +3,14 @@ package host_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -229,6 +231,83 @@ func TestTrial_RestartHasOnlyWhatWasSaved(t *testing.T) {
 	if gone := lines(real.Trace, 1); len(gone) != 2 || gone[0] == gone[1] {
 		t.Errorf("process 1 saw %q in /proc", gone)
 	}
+}
+
+// TestTrial_Disks: what a process writes to a disk that is slow, hangs, is full or lies, on real nodes as in
+// simulation.
+func TestTrial_Disks(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, 3)
+	for _, c := range []struct {
+		event harness.Event
+		also  []harness.Event
+		lives int
+	}{
+		{event: harness.Event{Do: fault.SlowDisk, Args: fault.Args{Own: &fault.SlowWriting{By: ms(30)}}}, lives: 1},
+		{event: harness.Event{Do: fault.HungDisk, For: ms(100)}, lives: 1},
+		{event: harness.Event{Do: fault.FullDisk, For: ms(100)}, lives: 2},
+		{event: harness.Event{Do: fault.LyingDisk}, also: []harness.Event{crash(200), restart(250)}, lives: 2},
+	} {
+		c.event.At, c.event.Node = ms(52), 2
+		p := plan(t, "election/test-saver", 3, script(append(c.also, c.event)...),
+			map[string]any{"ticks": int64(120), "pause": ms(5)})
+		p.InModel = false
+		real := run(t, m, p, func(o outcome) error {
+			if n := len(ups(o.Trace)); n != c.lives {
+				return fmt.Errorf("%d incarnations, want %d", n, c.lives)
+			}
+			return nil
+		})
+		for name, o := range map[string]algotest.Outcome{"sim": simulate(t, p), "nodes": real.Outcome} {
+			if err := written(o.Trace, &c.event); err != nil {
+				t.Errorf("%s on %s: %v", c.event.Do, name, err)
+			}
+		}
+	}
+}
+
+// written says what is wrong with the writes of process 2, which it ends with a new life, or goes on with.
+func written(records trace.List, e *harness.Event) error {
+	kept, before, during, last, gap := 0, 0, 0, time.Duration(0), time.Duration(0)
+	failing, life := false, ""
+	for i := range records {
+		r := &records[i]
+		if r.Process != 2 {
+			continue
+		}
+		switch r.Type {
+		case trace.Fault:
+			failing = !strings.HasSuffix(r.Text, "undone")
+		case trace.Crash:
+			failing = false
+		case trace.Log:
+			life = r.Text
+		case trace.Save:
+			if failing {
+				during++
+			} else if during == 0 {
+				before++
+			}
+			if r.Peer == trace.Kept {
+				kept++
+			}
+			if e.Do == fault.SlowDisk && during > 1 && r.At-last < e.Args.Own.(*fault.SlowWriting).By {
+				return fmt.Errorf("writes at %v and at %v", last, r.At)
+			}
+			gap, last = max(gap, r.At-last), r.At
+		}
+	}
+	_, saved, again := strings.Cut(life, "incarnation 1, saved ")
+	switch {
+	case before == 0 || kept == 0:
+		return fmt.Errorf("%d writes before the fault, %d kept", before, kept)
+	case e.Do == fault.HungDisk && (during > 0 || gap < e.For-ms(20)):
+		return fmt.Errorf("%d writes while the disk hung, and a gap of %v", during, gap)
+	case e.Do == fault.FullDisk && (during != 1 || !again || saved != strconv.Itoa(kept)),
+		e.Do == fault.LyingDisk && (during < 2 || !again || saved != strconv.Itoa(kept)):
+		return fmt.Errorf("%d writes, %d kept, and then: %s", during, kept, life)
+	}
+	return nil
 }
 
 // TestTrial_TimelineReachesTheNextIncarnation: an instruction for a process that

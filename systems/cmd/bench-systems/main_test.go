@@ -183,6 +183,28 @@ func sends(t *testing.T, run, trial string) int {
 	return strings.Count(string(text), `"type":"send"`)
 }
 
+// TestGray: with a disk that hangs, is slow, is full or lies, no trial hangs or fails, and a leader whose disk
+// hangs for good serves no client ever again, while one whose disk is well again does.
+func TestGray(t *testing.T) {
+	out := t.TempDir()
+	if said, code := bench(t, "run", filepath.Join("..", "..", "..", "configs", "systems", "gray.yaml"), "--out", out,
+		"--quiet"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	rows := table(t, filepath.Join(out, "gray", "latest", "trials.csv"))
+	if len(rows) != 300 {
+		t.Fatalf("%d rows, want 300", len(rows))
+	}
+	for _, row := range rows {
+		never := row["never_recovered_served"] == "1"
+		forever := strings.HasSuffix(row["faults_events"], "hung-disk, who: leader}]")
+		if row["status"] != "ok" || never != forever {
+			t.Errorf("trial %s, %s, %s: %s, never recovered: %t", row["trial"], row["algorithm"], row["faults_events"],
+				row["status"]+" "+row["reason"], never)
+		}
+	}
+}
+
 // TestDetector: memberlist detects a crash after a probe and a suspicion, and suspects no live member where no
 // message is lost.
 func TestDetector(t *testing.T) {

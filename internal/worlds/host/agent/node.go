@@ -49,7 +49,7 @@ func (s *session) savedBy(id algo.ID) []byte {
 	if r := former.reader.Load(); r != nil {
 		<-former.life.done()
 		_ = r.Each(func(rec *trace.Record) error {
-			if rec.Type == trace.Save {
+			if rec.Type == trace.Save && rec.Peer == trace.Kept {
 				saved = []byte(rec.Text)
 			}
 			return nil

@@ -68,6 +68,7 @@ type node struct {
 	omission  []fault.Omission
 	tally     *telemetry.Tally // of the messages that each omission fits
 	slow      time.Duration    // what each event takes
+	mounted   *harness.Instruction
 	pending   int
 	sent, got uint64 // copies of algorithm messages
 	lastDue   time.Duration
@@ -370,7 +371,7 @@ func (n *node) handleEvents() error {
 			}
 		}
 		if o.Start != nil {
-			n.start, n.gains = *o.Start, o.Gains
+			n.start, n.gains, n.mounted = *o.Start, o.Gains, o.Mounted
 			break
 		}
 	}
@@ -472,7 +473,7 @@ func (n *node) startProcess() {
 		}
 	}
 	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
-	n.process.Due = n.Due
+	n.process.Due, n.process.Mounted = n.Due, n.mounted
 	n.process.Start(n.now)
 	for _, i := range n.Timeline {
 		n.queue.Push(i.At, harness.ClassOf(&i), n.ID, happening{what: anInstruction, instr: &i})

@@ -99,12 +99,10 @@ func (n *node) reportRecord(r *trace.Record) {
 }
 
 // Save writes an encoded message down with the record that says so: the host hands
-// the last one to the next incarnation.
-func (n *node) Save(m *harness.Process, packed []byte) {
-	r := trace.Record{
-		At: n.now, Type: trace.Save, Process: uint32(m.ID), Incarnation: m.Incarnation,
-		Text: string(packed),
-	}
+// the last one that is kept to the next incarnation.
+func (n *node) Save(m *harness.Process, packed []byte, fate uint32) {
+	r := trace.Record{At: n.now, Type: trace.Save, Process: uint32(m.ID), Peer: fate,
+		Incarnation: m.Incarnation, Text: string(packed)}
 	n.writeRecord(&r)
 	n.reportWatched(&r)
 }
