@@ -15,6 +15,25 @@ var faults = map[string]func(*measured){
 	"faults/lost-token.yaml": lostToken, "faults/after-election.yaml": afterElection,
 	"faults/distribution.yaml": distribution, "faults/open-load.yaml": openLoad,
 	"faults/host-crash.yaml": hostCrash, "faults/pings.yaml": pings,
+	"faults/gray.yaml": gray,
+}
+
+// gray: no elector notices that the disk of its leader hangs. With writes of 100 ms two never elect again; a
+// stall makes leases overlap.
+func gray(m *measured) {
+	const hung, slow = "faults_events=[{at: 5s, do: hung-disk, who: leader}]",
+		"faults_events=[{at: 5s, do: slow-disk, who: all, by: 100ms}, {at: 10s, do: crash, who: leader, for: 1m0s}]"
+	for _, label := range []string{"raft", "multi-paxos", "zab-fle", "stable-leader", "lease"} {
+		m.wants(m.of(label, hung), "never_recovered_served", 1, 1)
+		m.wants(m.of(label, hung), "leader_changes", 0, 0)
+	}
+	m.wants(m.of("raft", slow), "never_recovered_served", 0, 0)
+	m.wants(m.of("raft", slow), "downtime_served_ms", 300, 20000)
+	m.wants(m.of("multi-paxos", slow), "never_recovered_served", 1, 1)
+	if c := m.of("lease", "faults_events=[{every: 1s, do: stall, who: leader, length: {distribution: "+
+		"exponential, mean: 200ms}}]"); c.status[trace.Violated] == 0 {
+		m.Errorf("%s: %v, want violations", c.name, c.status)
+	}
 }
 
 // TestFailures runs them in simulation, with few repetitions.

@@ -211,7 +211,7 @@ func (t *trial) welcomeNode(n *node) {
 	}
 	n.dead, n.upAt = false, t.now()
 	start := n.site.startOrder()
-	start.Mounted = t.coordinator.Mounted(n.ID, n.upAt)
+	start.Disk = t.coordinator.Mounted(n.ID, n.upAt)
 	orders := append([]control.Order{start}, t.sudden...)
 	for _, other := range t.nodes {
 		if other.dead {

@@ -51,10 +51,10 @@ type Reply struct {
 // An Order tells a node what to do. Those that Counted names are counted in the node's word
 // executed, Start when the process has begun.
 type Order struct {
-	Answer    bool                 `json:"answer,omitempty"`  // say that this was read, before the start
-	Start     *time.Duration       `json:"start,omitempty"`   // the common start, an instant of Monotonic
-	Gains     float64              `json:"gains,omitempty"`   // of Monotonic on the leader's clock, in ns a ns
-	Mounted   *harness.Instruction `json:"mounted,omitempty"` // Start: its disk
+	Answer    bool                 `json:"answer,omitempty"` // say that this was read, before the start
+	Start     *time.Duration       `json:"start,omitempty"`  // the common start, an instant of Monotonic
+	Gains     float64              `json:"gains,omitempty"`  // of Monotonic on the leader's clock, in ns a ns
+	Disk      *harness.Instruction `json:"disk,omitempty"`   // Start: what ails its disk
 	Do        *harness.Instruction `json:"do,omitempty"`
 	Crashed   *News                `json:"crashed,omitempty"`
 	Restarted *News                `json:"restarted,omitempty"`

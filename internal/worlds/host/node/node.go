@@ -371,7 +371,7 @@ func (n *node) handleEvents() error {
 			}
 		}
 		if o.Start != nil {
-			n.start, n.gains, n.mounted = *o.Start, o.Gains, o.Mounted
+			n.start, n.gains, n.mounted = *o.Start, o.Gains, o.Disk
 			break
 		}
 	}
