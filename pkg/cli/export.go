@@ -23,6 +23,7 @@ type exportFlags struct {
 	format, out, config string
 	citation            string
 	over, x, series     string
+	quantiles           []float64
 	cells               cellFlags
 	size                sizeFlags
 }
@@ -85,6 +86,8 @@ sqlite have every trial, hgrm has every operation, and ro-crate has no figures.
 	f.size.add(flags, "pgfplots")
 	flags.StringVar(&f.over, "over", experiment.Overs[0],
 		"`WHAT` figures are over: trials; or operations: csv, json, markdown, latex")
+	flags.Float64SliceVar(&f.quantiles, "quantiles", nil,
+		"with --over operations: the quantiles, in `PERCENT`, as 50,99,99.9,99.99 (default: 50,95,99)")
 	flags.StringVar(&f.config, "bench-config", benchConfigs[0],
 		"write `AMOUNT` of configuration in gobench: "+strings.Join(benchConfigs, ", "))
 	flags.StringVar(&f.citation, "citation", "",
@@ -149,7 +152,15 @@ func (f *exportFlags) parse(c *cobra.Command, args []string) (*export.Format, ex
 	if err := oneOf("over", f.over, experiment.Overs); err != nil {
 		return nil, o, err
 	}
-	o.Operations = f.over == experiment.OverOperations
+	o.Operations, o.Quantiles = f.over == experiment.OverOperations, f.quantiles
+	if len(f.quantiles) > 0 && !o.Operations {
+		return nil, o, usage("--quantiles are over operations: add --over operations")
+	}
+	for _, q := range f.quantiles {
+		if !(q > 0 && q < 100) {
+			return nil, o, usage("--quantiles %v, expected percentages above 0 and below 100", q)
+		}
+	}
 	if err := oneOf("bench-config", f.config, benchConfigs); err != nil {
 		return nil, o, err
 	}

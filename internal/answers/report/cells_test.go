@@ -292,7 +292,7 @@ func TestTails_Refused(t *testing.T) {
 	t.Parallel()
 	row := func(why ...string) TailRow {
 		r := TailRow{Metric: "election_ms"}
-		for i, w := range why {
+		for i, w := range append(why, "rare", "rare") {
 			r.Tails = append(r.Tails, TailFigure{Value: fmt.Sprint(i), Why: w, near: float64(len(w))})
 		}
 		return r

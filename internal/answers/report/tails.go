@@ -32,9 +32,11 @@ type TailFigure struct {
 type tailColumn struct {
 	name string
 	p    float64
+	rare bool // it is not missed where no row has an interval
 }
 
-var tailColumns = []tailColumn{{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}}
+var tailColumns = []tailColumn{{"p50", 0.5, false}, {"p95", 0.95, false}, {"p99", 0.99, false},
+	{"p99.9", 0.999, true}, {"p99.99", 0.9999, true}}
 
 // TailNames are the quantiles that the page shows.
 func (d *Data) TailNames() (names []string) {
@@ -63,7 +65,7 @@ func (d *Data) refuse() {
 			d.tailColumns, kept = append(d.tailColumns, c), append(kept, k)
 		}
 		switch {
-		case refused == 0:
+		case refused == 0, refused == len(d.Tails) && c.rare:
 		case refused == len(d.Tails):
 			d.TailsRefused = append(d.TailsRefused, fmt.Sprintf("%s is left out: no row has enough "+
 				"operations for its interval. The nearest row: %s.", c.name, nearest.Why))

@@ -42,6 +42,7 @@ type Options struct {
 	// Operations has quantiles over all operations of a cell take the place of figures over
 	// trials: in csv and json.
 	Operations bool
+	Quantiles  []float64 // of those, in percent, above 0 and below 100; empty: the usual ones
 	Citation   *Citation // ro-crate: whose the run is; nil: that is not known
 }
 

@@ -18,11 +18,24 @@ import (
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// tailed are the quantiles over operations, by name.
-var tailed = []struct {
-	name string
-	p    float64
-}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}}
+// A tailed is one of the quantiles over operations.
+type tailed struct {
+	name   string
+	p      float64
+	people bool // tables for people have it
+}
+
+// tailed are the quantiles that were asked for, or the usual ones.
+func (s *selection) tailed() []tailed {
+	if len(s.Quantiles) == 0 {
+		return []tailed{{"p50", 0.5, true}, {"p90", 0.9, false}, {"p95", 0.95, true}, {"p99", 0.99, true}}
+	}
+	var out []tailed
+	for _, percent := range s.Quantiles {
+		out = append(out, tailed{"p" + strconv.FormatFloat(percent, 'f', -1, 64), percent / 100, true})
+	}
+	return out
+}
 
 // A tailRow is a metric of a cell over all its operations.
 type tailRow struct {
@@ -44,7 +57,7 @@ func (s *selection) overOperations() (out []tailRow, err error) {
 	for _, c := range s.cells {
 		for _, m := range metrics {
 			row := tailRow{cell: c, of: m}
-			for _, q := range tailed {
+			for _, q := range s.tailed() {
 				tail := stats.GroupedQuantile(spans.Of(c, m), q.p, stats.Confidence)
 				tail.Doubt = c.Doubt(m)
 				row.tails = append(row.tails, tail)
@@ -77,7 +90,7 @@ func operationsCSV(s *selection) ([]File, error) {
 		return nil, err
 	}
 	head := []string{"metric", "operations", "pending", "trials"}
-	for _, q := range tailed {
+	for _, q := range s.tailed() {
 		head = append(head, q.name, q.name+"_low", q.name+"_high", q.name+"_design_effect")
 		if s.doubts() {
 			head = append(head, q.name+"_"+results.DoubtColumn)
@@ -102,9 +115,6 @@ func operationsCSV(s *selection) ([]File, error) {
 	return append(files, s.beside(name)...), err
 }
 
-// shownTails are the places in tailed of the quantiles that tables for people have.
-var shownTails = []int{0, 2, 3}
-
 // operationsMarkdown writes them as a table for people.
 func operationsMarkdown(s *selection) ([]File, error) {
 	rows, err := s.overOperations()
@@ -112,8 +122,10 @@ func operationsMarkdown(s *selection) ([]File, error) {
 		return nil, err
 	}
 	head := slices.Concat([]string{"algorithm"}, s.columns, []string{"metric", "operations", "trials"})
-	for _, i := range shownTails {
-		head = append(head, tailed[i].name, "design effect")
+	for _, q := range s.tailed() {
+		if q.people {
+			head = append(head, q.name, "design effect")
+		}
 	}
 	table := &console.Table{}
 	for i, name := range head {
@@ -127,8 +139,10 @@ func operationsMarkdown(s *selection) ([]File, error) {
 		}
 		first := &r.tails[0]
 		row = append(row, r.of.Name, view.TailN(first), strconv.Itoa(first.Groups))
-		for _, i := range shownTails {
-			row = append(row, legend.Tail(&r.tails[i]), console.Number(r.tails[i].Effect))
+		for i, q := range s.tailed() {
+			if q.people {
+				row = append(row, legend.Tail(&r.tails[i]), console.Number(r.tails[i].Effect))
+			}
 		}
 		table.Add(row...)
 	}
@@ -168,34 +182,17 @@ func operationsLatex(s *selection) ([]File, error) {
 	columns = append(columns, of, operations, trials)
 	var groups []texGroup
 	legend := &view.Legend{}
-	for _, i := range shownTails {
-		var figures [][3]float64
-		for _, r := range rows {
-			figures = append(figures, [3]float64{r.tails[i].Value, r.tails[i].Low, r.tails[i].High})
+	for i, q := range s.tailed() {
+		if !q.people {
+			continue
 		}
-		decimals := decimalsOf(figures)
-		value := &texColumn{name: tailed[i].name, number: true}
-		low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
-		effect := &texColumn{name: "deff", number: true}
-		for _, r := range rows {
-			tail := &r.tails[i]
-			open := "n/a"
-			if !tail.Refused() {
-				open = `\ldots`
-			}
-			value.figure(tail.Value, decimals, "pending")
-			value.mark(legend.Mark(tail.Doubtful()))
-			low.figure(tail.Low, decimals, open)
-			high.figure(tail.High, decimals, open)
-			effect.figure(tail.Effect, 2, "n/a")
-		}
-		group := []*texColumn{value, low, high, effect}
-		groups = append(groups, texGroup{tailed[i].name, group})
+		group := tailGroup(rows, i, q.name, legend)
+		groups = append(groups, texGroup{q.name, group})
 		columns = append(columns, group...)
 	}
 	comments := make([]string, len(rows))
 	for i := range rows {
-		comments[i] = rows[i].comment()
+		comments[i] = rows[i].comment(s.tailed())
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% %s\n%% Needs \\usepackage{booktabs,siunitx}.\n%s", s.origin(),
@@ -216,12 +213,37 @@ func operationsLatex(s *selection) ([]File, error) {
 	return []File{{Name: s.base() + "-operations.tex", Data: b.Bytes()}}, nil
 }
 
+// tailGroup is the columns of the i-th quantile.
+func tailGroup(rows []tailRow, i int, name string, legend *view.Legend) []*texColumn {
+	var figures [][3]float64
+	for _, r := range rows {
+		figures = append(figures, [3]float64{r.tails[i].Value, r.tails[i].Low, r.tails[i].High})
+	}
+	decimals := decimalsOf(figures)
+	value := &texColumn{name: name, number: true}
+	low, high := &texColumn{name: "low", number: true}, &texColumn{name: "high", number: true}
+	effect := &texColumn{name: "deff", number: true}
+	for _, r := range rows {
+		tail := &r.tails[i]
+		open := "n/a"
+		if !tail.Refused() {
+			open = `\ldots`
+		}
+		value.figure(tail.Value, decimals, "pending")
+		value.mark(legend.Mark(tail.Doubtful()))
+		low.figure(tail.Low, decimals, open)
+		high.figure(tail.High, decimals, open)
+		effect.figure(tail.Effect, 2, "n/a")
+	}
+	return []*texColumn{value, low, high, effect}
+}
+
 // comment says how the trials of a row ended, and what its quantiles lack.
-func (r *tailRow) comment() string {
+func (r *tailRow) comment(quantiles []tailed) string {
 	text := view.Statuses(r.cell)
-	for _, k := range shownTails {
-		if tail := &r.tails[k]; tail.Refused() && tail.N > 0 {
-			text += fmt.Sprintf("; %s: %s", tailed[k].name, view.Refusal(tail))
+	for i, q := range quantiles {
+		if tail := &r.tails[i]; q.people && tail.Refused() && tail.N > 0 {
+			text += fmt.Sprintf("; %s: %s", q.name, view.Refusal(tail))
 		}
 	}
 	return text
@@ -252,12 +274,13 @@ func operationsJSON(s *selection) ([]File, error) {
 		return nil, err
 	}
 	entries, finite := []entry{}, results.Finite
+	quantiles := s.tailed()
 	for _, r := range rows {
 		first := r.tails[0]
 		e := entry{metric.ByName(r.cell.Design), r.of.Name, first.N, first.Censored, first.Groups,
 			map[string]quantile{}}
 		for i, t := range r.tails {
-			e.Quantiles[tailed[i].name] = quantile{finite(t.Value), finite(t.Low), finite(t.High),
+			e.Quantiles[quantiles[i].name] = quantile{finite(t.Value), finite(t.Low), finite(t.High),
 				finite(t.Effect), finite(t.Independent), t.Needed, t.Doubtful()}
 		}
 		entries = append(entries, e)

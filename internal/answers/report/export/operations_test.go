@@ -24,6 +24,21 @@ func TestOperations(t *testing.T) {
 			t.Errorf("no %s in %s", want, has)
 		}
 	}
+	o.Quantiles = []float64{25, 99.99}
+	for format, want := range map[string][]string{
+		"csv": {",p25,p25_low,", ",p99.99,p99.99_low,"}, "json": {`"p25": {`, `"p99.99": {`, `"needed_operations": 36887`},
+		"markdown": {"| p25 |", "| p99.99 |"}, "latex": {"p25", "p99.99"},
+	} {
+		text := string(write(t, r, format, o)[0].Data)
+		if strings.Contains(text, "p50") || strings.Contains(text, "p90") {
+			t.Errorf("%s has quantiles that were not asked for", format)
+		}
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: no %s in %s", format, part, text)
+			}
+		}
+	}
 	for format, o := range map[string]Options{
 		"gobench": {Operations: true}, "csv": {Operations: true, Metrics: []string{"downtime_ms"}},
 	} {
