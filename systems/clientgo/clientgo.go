@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/leaderelection"
@@ -89,7 +90,7 @@ func newProcess(p *bubble.Process) bubble.Subject {
 type contender struct {
 	*bubble.Process
 	store  algo.ID
-	seen   uint64 // the version of the record as last read
+	seen   atomic.Uint64 // the version of the record as last read
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
@@ -101,9 +102,14 @@ func (c *contender) Start() error {
 		LeaseDuration: c.Params.Duration("lease_duration"), RenewDeadline: c.Params.Duration("renew_deadline"),
 		RetryPeriod: c.Params.Duration("retry_period"),
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) {},
+			OnStartedLeading: func(context.Context) { c.Names(c.ID, c.seen.Load()) },
 			OnStoppedLeading: func() { c.Names(algo.None, 0) },
-			OnNewLeader:      func(name string) { c.Names(number(name), c.seen) },
+			// Whom the record names does not lead yet if its own answer was lost.
+			OnNewLeader: func(name string) {
+				if p := number(name); p != c.ID {
+					c.Names(p, c.seen.Load())
+				}
+			},
 		}})
 	if err != nil {
 		close(c.ended)
