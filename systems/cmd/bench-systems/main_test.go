@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 // TestLostAnswers: a process of client-go whose own answer is lost leads no earlier than the library says, and one
 // that gets the lease back leads again: no trial ends with two leaders, or none.
 func TestLostAnswers(t *testing.T) {
-	dir := experiment(t, "name: x\nalgorithms: [client-go]\nnodes: 5\ntransport: bubble\nscenario: {kind: leader-crash}\n"+
+	dir := experiment(t, "name: x\nproblem: election\nalgorithms: [client-go]\nnodes: 5\ntransport: bubble\nscenario: {kind: leader-crash}\n"+
 		"network: {latency: 2ms, loss: 0.1}\ntime_limit: 10m\nrepetitions: 100\n")
 	if n := len(column(t, dir, "messages")["client-go"]); n != 100 {
 		t.Errorf("%d trials, want 100", n)
