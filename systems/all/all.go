@@ -6,4 +6,5 @@ import (
 	_ "github.com/conclave-bench/conclave/systems/etcdraft"
 	_ "github.com/conclave-bench/conclave/systems/hashicorpraft"
 	_ "github.com/conclave-bench/conclave/systems/memberlist"
+	_ "github.com/conclave-bench/conclave/systems/natsraft"
 )

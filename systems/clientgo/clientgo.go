@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/leaderelection"
@@ -89,7 +90,7 @@ func newProcess(p *bubble.Process) bubble.Subject {
 type contender struct {
 	*bubble.Process
 	store  algo.ID
-	seen   uint64 // the version of the record as last read
+	seen   atomic.Uint64 // the version of the record as last read
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
@@ -104,11 +105,16 @@ func (c *contender) Start() error {
 			// Of one that leads again after it gave up, OnNewLeader says nothing.
 			OnStartedLeading: func(ctx context.Context) {
 				if ctx.Err() == nil {
-					c.Names(c.ID, c.seen)
+					c.Names(c.ID, c.seen.Load())
 				}
 			},
 			OnStoppedLeading: func() { c.Names(algo.None, 0) },
-			OnNewLeader:      func(name string) { c.Names(number(name), c.seen) },
+			// Whom the record names does not lead yet if its own answer was lost.
+			OnNewLeader: func(name string) {
+				if p := number(name); p != c.ID {
+					c.Names(p, c.seen.Load())
+				}
+			},
 		}})
 	if err != nil {
 		close(c.ended)

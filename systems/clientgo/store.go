@@ -121,7 +121,7 @@ func (c *contender) ask(ctx context.Context, request, reply algo.Message, bytes 
 		err = got.err
 	}
 	if err == nil {
-		c.seen = got.version
+		c.seen.Store(got.version)
 	}
 	return got, err
 }
@@ -141,7 +141,7 @@ func (c *contender) Create(ctx context.Context, r resourcelock.LeaderElectionRec
 }
 
 func (c *contender) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	seen := c.seen
+	seen := c.seen.Load()
 	_, err := c.ask(ctx, Update{}, UpdateReply{}, size(r), func(s *server) result { return s.put(r, seen) })
 	return err
 }

@@ -113,6 +113,35 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestLostAnswers: a process of client-go whose own answer is lost leads no earlier than the library says, and one
+// that gets the lease back leads again: no trial ends with two leaders, or none.
+func TestLostAnswers(t *testing.T) {
+	dir := experiment(t, "name: x\nproblem: election\nalgorithms: [client-go]\nnodes: 5\ntransport: bubble\nscenario: {kind: leader-crash}\n"+
+		"network: {latency: 2ms, loss: 0.1}\ntime_limit: 10m\nrepetitions: 100\n")
+	if n := len(column(t, dir, "messages")["client-go"]); n != 100 {
+		t.Errorf("%d trials, want 100", n)
+	}
+}
+
+// TestServers: NATS servers elect a meta leader again after what raft survives. After a crash an incarnation finds its
+// term and its vote in its files: else two leaders of one term would be a violation.
+func TestServers(t *testing.T) {
+	for name, text := range map[string]string{
+		"crash and return": "scenario: {kind: leader-crash, elections: 3}",
+		"partition":        "scenario: {kind: partition}",
+		"churn":            "scenario: {kind: churn, duration: 60s}\nfaults: {crash_rate: 0.02, downtime: 5s}",
+		"pause":            "scenario: {kind: script, until: 2m, events: [{at: 30s, do: pause, who: leader, for: 20s}]}",
+		"one way":          "scenario: {kind: script, until: 2m, events: [{at: 30s, do: cut, shape: mute, node: 5, for: 20s}]}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := experiment(t, strings.Replace(both, "hashicorp-raft, client-go", "nats-meta", 1)+text+"\nrepetitions: 5\n")
+			if n := len(column(t, dir, "messages")["nats-meta"]); n != 5 {
+				t.Errorf("%d trials, want 5", n)
+			}
+		})
+	}
+}
+
 // TestCold: the election of the first leader is no part of a scenario that begins with a settled one.
 func TestCold(t *testing.T) {
 	dir := experiment(t, both+"scenario: {kind: partition}\nrepetitions: 20\n")
@@ -223,15 +252,18 @@ func TestDetector(t *testing.T) {
 }
 
 // TestPrediction: the sets by which Conclave predicts a library are right: the distributions of downtimes agree
-// within 5 % at their quantiles of 5, 50 and 95 %. Of 10 000 trials these are known to 1 %.
+// within 5 % at their quantiles of 5, 50 and 95 %. Of 10 000 trials these are known to 1 %. Of 300, which is what
+// whole servers can do in half a minute, they are known to 4 %.
 func TestPrediction(t *testing.T) {
-	for _, name := range []string{"consul", "client-go", "etcd"} {
+	for name, c := range map[string]struct{ repetitions, within float64 }{"consul": {10_000, 0.05},
+		"client-go": {10_000, 0.05}, "etcd": {10_000, 0.05}, "nats": {300, 0.2}} {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../../../configs/systems", name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			values := column(t, experiment(t, string(text), "--set", "name=x"), "downtime_ms")
+			values := column(t, experiment(t, string(text), "--set", "name=x", "--set",
+				fmt.Sprintf("repetitions=%.0f", c.repetitions)), "downtime_ms")
 			if len(values) != 2 {
 				t.Fatalf("%d labels, want a library and an algorithm", len(values))
 			}
@@ -246,7 +278,7 @@ func TestPrediction(t *testing.T) {
 				quantiles = append(quantiles, q)
 			}
 			for i, q := range quantiles[0] {
-				if ratio := q / quantiles[1][i]; math.Abs(ratio-1) > 0.05 {
+				if ratio := q / quantiles[1][i]; math.Abs(ratio-1) > c.within {
 					t.Errorf("quantile %d: the ratio is %.3f", i+1, ratio)
 				}
 			}
@@ -284,7 +316,7 @@ func TestRefusals(t *testing.T) {
 func TestList(t *testing.T) {
 	said, code := bench(t, "list")
 	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v",
-		"election/memberlist github.com/hashicorp/memberlist v"} {
+		"election/memberlist github.com/hashicorp/memberlist v", "election/nats-meta github.com/nats-io/nats-server/v2 v"} {
 		if code != 0 || !strings.Contains(said, want) {
 			t.Errorf("exit code %d, and %q is missing in: %s", code, want, fmt.Sprintf("%.2000s", said))
 		}
