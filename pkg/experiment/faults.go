@@ -143,6 +143,9 @@ func (v *variant) eventVerb(e *event) {
 		v.Add(e.at, config.Join(e.key, "do"), "%s, but %s is a library, and in a bubble all "+
 			"processes have one clock: no timer of one fires later than those of the others; use pause, or "+
 			"a fault of its disk or links", e.Do, a.ID)
+	case f != nil && f.Disk && a.Spec.Diskless:
+		v.Add(e.at, config.Join(e.key, "do"), "%s, but nothing that %s writes goes to the disk of the "+
+			"trial; use crash, pause, or a fault of links", e.Do, a.ID)
 	case f != nil:
 		problem("do", e.Do, f.Problem)
 	case !commanded(a):

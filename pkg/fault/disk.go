@@ -75,7 +75,7 @@ func init() {
 		State: &State{"fault", "has a disk that lies"},
 	}} {
 		words := f.State.Words
-		f.One = []string{"who"}
+		f.One, f.Disk = []string{"who"}, true
 		f.Inside = func(p Process, now time.Duration, i *Instruction) {
 			d, _ := DiskOf(i)
 			p.Disk(now, d)

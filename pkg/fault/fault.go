@@ -68,6 +68,8 @@ type Fault struct {
 	Down func(e *Event, all []Event) bool
 	// Stops marks a fault that stops a process without a word.
 	Stops bool
+	// Disk marks one of what a process writes.
+	Disk bool
 	// Clock marks one by which time passes otherwise for one process than for the others.
 	Clock bool
 

@@ -40,6 +40,7 @@ func init() {
 			{Name: "suspicion_mult", Type: algo.Int, Min: int64(1), Max: int64(100), Default: algo.Const(int64(4)),
 				Doc: "a suspicion lasts for at least so many probe intervals, times log10 of the members"},
 		},
+		Diskless:  true,
 		Perpetual: true,
 		Settles:   func(p algo.Params) time.Duration { return 2 * p.Duration("probe_interval") },
 		Needs:     algo.Needs{Synchrony: algo.PartiallySynchronous},

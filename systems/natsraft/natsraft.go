@@ -31,6 +31,7 @@ func init() {
 				"messages, in place of routes. Messages that are lost are not sent again. A pause does not " +
 				"stop writes to files."},
 		Messages:  []algo.Message{Vote{}, VoteReply{}, Append{}, AppendReply{}, Other{}},
+		Diskless:  true, // its files are those of the machine
 		Perpetual: true,
 		Settles:   func(algo.Params) time.Duration { return 2 * time.Second }, // two heartbeats
 		Needs:     algo.Needs{Synchrony: algo.PartiallySynchronous},

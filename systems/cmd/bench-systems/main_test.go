@@ -288,6 +288,15 @@ func TestPrediction(t *testing.T) {
 
 // TestRefusals: what cannot be done with a library is refused with the reason.
 func TestRefusals(t *testing.T) {
+	gray := func(algorithm, fault string) string {
+		file := filepath.Join(t.TempDir(), "gray.yaml")
+		text := "problem: election\nalgorithms: [" + algorithm + "]\nnodes: 3\ntransport: bubble\n" +
+			"scenario: {kind: churn}\nfaults: {events: [{at: 1s, do: " + fault + ", who: leader}]}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
 	dir := experiment(t, both+"scenario: {kind: leader-crash}\nrepetitions: 1\n")
 	file := filepath.Join(t.TempDir(), "x.yaml")
 	if err := os.WriteFile(file, []byte(both+"scenario: {kind: leader-crash}\n"), 0o600); err != nil {
@@ -303,6 +312,10 @@ func TestRefusals(t *testing.T) {
 		{[]string{"explore", "hashicorp-raft"}, "election/hashicorp-raft is a library: transport bubble alone runs it"},
 		{[]string{"verify", "client-go"}, "election/client-go is a library: transport bubble alone runs it"},
 		{[]string{"atlas", "client-go"}, "election/client-go is a library: transport bubble alone runs it"},
+		{[]string{"run", gray("hashicorp-raft", "stall, length: 1s")}, "in a bubble all processes have one clock"},
+		{[]string{"run", gray("client-go", "slow, by: 1s")}, "in a bubble all processes have one clock"},
+		{[]string{"run", gray("nats-meta", "hung-disk")}, "nothing that election/nats-meta writes goes to the disk"},
+		{[]string{"run", gray("memberlist", "full-disk")}, "nothing that election/memberlist writes goes to the"},
 		{[]string{"rare", file, "--transport", "bubble"}, "transport bubble: a trial cannot go on twice"},
 		{[]string{"diff", dir, dir, "--trial", "1"}, "nothing controls the order of a library's goroutines"},
 	} {
