@@ -33,8 +33,7 @@ type node struct {
 
 // New makes a process with what it has saved. A leader that is settled from the start was elected in term 1.
 func New(c algo.Config) algo.Elector {
-	beat := c.Params.Duration("heartbeat")
-	n := &node{Config: c, disk: raft.NewMemoryStorage(), ticks: max(2, int((c.Params.Duration("t_election")+beat/2)/beat))}
+	n := &node{Config: c, disk: raft.NewMemoryStorage()}
 	members := &pb.ConfState{}
 	for _, p := range c.Peers {
 		members.Voters = append(members.Voters, uint64(p))
@@ -53,15 +52,23 @@ func New(c algo.Config) algo.Elector {
 		must(n.disk.Append(n.entries))
 	}
 	must(n.disk.SetHardState(hard))
+	settings := Settings(c.ID, c.Params, n.disk)
+	settings.Applied, n.ticks = base, settings.ElectionTick
 	var err error
-	n.raft, err = raft.NewRawNode(&raft.Config{
-		ID: uint64(c.ID), ElectionTick: n.ticks, HeartbeatTick: 1, Storage: n.disk, Applied: base,
-		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, PreVote: c.Params.Bool("pre_vote"),
-		CheckQuorum: c.Params.Bool("check_quorum"), Logger: quiet,
-	})
+	n.raft, err = raft.NewRawNode(settings)
 	must(err)
 	n.timeout = timeoutOf(n.raft)
 	return n
+}
+
+// Settings are the library's for a process with such parameters. A tick is the time between two heartbeats.
+func Settings(p algo.ID, params algo.Params, disk raft.Storage) *raft.Config {
+	beat := params.Duration("heartbeat")
+	return &raft.Config{
+		ID: uint64(p), ElectionTick: max(2, int((params.Duration("t_election")+beat/2)/beat)), HeartbeatTick: 1,
+		Storage: disk, MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, PreVote: params.Bool("pre_vote"),
+		CheckQuorum: params.Bool("check_quorum"), Logger: quiet,
+	}
 }
 
 func must(err error) {
@@ -105,7 +112,7 @@ func (n *node) Start(env algo.Env) {
 }
 
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
-	n.doing(env, func() { _ = n.raft.Step(unpack(m)) }) // an error is of a message that it ignores
+	n.doing(env, func() { _ = n.raft.Step(Unpack(m)) }) // an error is of a message that it ignores
 }
 
 // Elect makes it stand for election, as if its time-out had passed.
@@ -145,7 +152,7 @@ func (n *node) ready(env algo.Env) {
 		}
 		n.name(env)
 		for _, m := range rd.Messages {
-			env.Send(algo.ID(m.GetTo()), pack(m))
+			env.Send(algo.ID(m.GetTo()), Pack(m))
 		}
 		n.raft.Advance(rd)
 	}
