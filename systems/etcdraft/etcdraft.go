@@ -25,6 +25,7 @@ type node struct {
 	disk    *raft.MemoryStorage
 	entries []*pb.Entry // on it
 	ticks   int         // of t_election
+	fixed   int         // of t_election_fixed; 0: random
 	timeout *int        // the library's random time-out, in ticks
 	leader  algo.ID
 	term    uint64
@@ -54,6 +55,9 @@ func New(c algo.Config) algo.Elector {
 	must(n.disk.SetHardState(hard))
 	settings := Settings(c.ID, c.Params, n.disk)
 	settings.Applied, n.ticks = base, settings.ElectionTick
+	if fixed := c.Params.Duration("t_election_fixed"); fixed > 0 {
+		n.fixed = max(1, inTicks(fixed, c.Params))
+	}
 	var err error
 	n.raft, err = raft.NewRawNode(settings)
 	must(err)
@@ -63,12 +67,17 @@ func New(c algo.Config) algo.Elector {
 
 // Settings are the library's for a process with such parameters. A tick is the time between two heartbeats.
 func Settings(p algo.ID, params algo.Params, disk raft.Storage) *raft.Config {
-	beat := params.Duration("heartbeat")
 	return &raft.Config{
-		ID: uint64(p), ElectionTick: max(2, int((params.Duration("t_election")+beat/2)/beat)), HeartbeatTick: 1,
+		ID: uint64(p), ElectionTick: max(2, inTicks(params.Duration("t_election"), params)), HeartbeatTick: 1,
 		Storage: disk, MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, PreVote: params.Bool("pre_vote"),
 		CheckQuorum: params.Bool("check_quorum"), Logger: quiet,
 	}
+}
+
+// inTicks is d in whole ticks.
+func inTicks(d time.Duration, params algo.Params) int {
+	beat := params.Duration("heartbeat")
+	return int((d + beat/2) / beat)
 }
 
 func must(err error) {
@@ -101,7 +110,11 @@ func (n *node) doing(env algo.Env, f func()) {
 	n.ready(env)
 }
 
-func (n *node) draw(env algo.Env) { *n.timeout = n.ticks + env.Rand().IntN(n.ticks) }
+func (n *node) draw(env algo.Env) {
+	if *n.timeout = n.fixed; n.fixed == 0 {
+		*n.timeout = n.ticks + env.Rand().IntN(n.ticks)
+	}
+}
 
 func (n *node) Start(env algo.Env) {
 	n.draw(env)
@@ -117,6 +130,18 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 
 // Elect makes it stand for election, as if its time-out had passed.
 func (n *node) Elect(env algo.Env) { n.doing(env, func() { _ = n.raft.Campaign() }) }
+
+// Do makes the time-out pass at once, or has a leader hand over to target, for scripts.
+func (n *node) Do(env algo.Env, op string, target algo.ID) {
+	switch op {
+	case "election_timeout":
+		n.Elect(env)
+	case "transfer":
+		n.doing(env, func() { n.raft.TransferLeader(uint64(target)) })
+	default:
+		panic(fmt.Sprintf("etcd-raft has no operation %q (has: election_timeout, transfer)", op))
+	}
+}
 
 // Suspect and Restore do nothing: the library has time-outs of its own.
 func (n *node) Suspect(algo.Env, algo.ID) {}

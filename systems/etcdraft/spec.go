@@ -5,6 +5,7 @@
 package etcdraft
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +21,16 @@ func init() {
 	s.Paper.Deviations = "The library's RawNode runs unmodified. Its random time-outs are drawn by the process " +
 		"itself, from the same range. The log holds the entries of elections alone."
 	s.Saves, s.Told = []algo.Message{Stable{}}, true
+	s.Params = append(s.Params, algo.Param{Name: "t_election_fixed", Type: algo.Duration, Min: time.Duration(0),
+		PerProcess: true, Default: algo.Const(time.Duration(0)),
+		Doc: "value of the time-out, in whole ticks, in place of a random one; 0s: random"})
+	needs := s.Needs.Params
+	s.Needs.Params = func(net algo.Network, p algo.Params) error {
+		if p.Duration("t_election_fixed") > 0 {
+			return errors.New("t_election_fixed: processes that stand together do so again and again")
+		}
+		return needs(net, p)
+	}
 	algo.RegisterElector(s, New)
 }
 
