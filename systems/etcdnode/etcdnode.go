@@ -21,8 +21,9 @@ import (
 func init() {
 	s := etcdraft.Spec()
 	s.Name, s.Summary = "etcd-node", "the library of etcd, CockroachDB and TiDB, as it is"
-	s.Paper.Deviations = "The library runs unmodified. Its network, its disk and the loop around it are Conclave's. " +
-		"A leader, too, writes before it sends; etcd's does both at once. Nothing is proposed, and no snapshots are taken."
+	s.Paper.Deviations = "The library runs unmodified. Its network, its disk and the loop around it are " +
+		"Conclave's. A leader, too, writes before it sends; etcd's does both at once. Nothing is proposed, " +
+		"and no snapshots are taken."
 	bubble.Register(s, etcdraft.Module, newNode)
 }
 
@@ -83,8 +84,8 @@ func (n *node) image() any {
 	return out
 }
 
-// run is the loop that etcd has around the library (server/etcdserver/raft.go, raftNode.start): a ticker, and what
-// the library wants.
+// run is the loop that etcd has around the library (server/etcdserver/raft.go, raftNode.start): a ticker,
+// and what the library wants.
 func (n *node) run() {
 	defer close(n.ended)
 	defer n.raft.Stop()
@@ -111,7 +112,9 @@ func (n *node) carryOut(rd *raft.Ready) {
 	n.Names(n.leader, n.term)
 	for _, m := range rd.Messages {
 		packed := etcdraft.Pack(m)
-		n.Send(algo.ID(m.GetTo()), packed, proto.Size(m), func(s bubble.Subject) { s.(*node).receive(packed) })
+		n.Send(algo.ID(m.GetTo()), packed, proto.Size(m), func(s bubble.Subject) {
+			s.(*node).receive(packed)
+		})
 	}
 	for _, e := range rd.CommittedEntries {
 		if e.GetType() == pb.EntryConfChange {

@@ -41,7 +41,8 @@ func TestNode_Image(t *testing.T) {
 	}
 }
 
-// TestRestart: when all members have crashed and returned, they know each other and the term, and go on from there.
+// TestRestart: when all members have crashed and returned, they know each other and the term, and go on
+// from there.
 func TestRestart(t *testing.T) {
 	var events []harness.Event
 	for _, p := range algotest.Everybody(3) {
@@ -65,7 +66,8 @@ func TestRestart(t *testing.T) {
 		case r.Incarnation == 0:
 			before = max(before, r.Arg)
 		case r.Arg <= before:
-			t.Fatalf("process %d names %d leader of term %d, and term %d was before", r.Process, r.Peer, r.Arg, before)
+			t.Fatalf("process %d names %d leader of term %d, and term %d was before", r.Process, r.Peer,
+				r.Arg, before)
 		default:
 			after = r.Arg
 		}

@@ -18,11 +18,11 @@ const Module = "go.etcd.io/raft/v3"
 func init() {
 	s := Spec()
 	s.Name, s.Summary = "etcd-raft", Module+", the library of etcd, as a state machine"
-	s.Paper.Deviations = "The library's RawNode runs unmodified. Its random time-outs are drawn by the process " +
-		"itself, from the same range. The log holds the entries of elections alone."
+	s.Paper.Deviations = "The library's RawNode runs unmodified. Its random time-outs are drawn by the " +
+		"process itself, from the same range. The log holds the entries of elections alone."
 	s.Saves, s.Told = []algo.Message{Stable{}}, true
-	s.Params = append(s.Params, algo.Param{Name: "t_election_fixed", Type: algo.Duration, Min: time.Duration(0),
-		PerProcess: true, Default: algo.Const(time.Duration(0)),
+	s.Params = append(s.Params, algo.Param{Name: "t_election_fixed", Type: algo.Duration,
+		Min: time.Duration(0), PerProcess: true, Default: algo.Const(time.Duration(0)),
 		Doc: "value of the time-out, in whole ticks, in place of a random one; 0s: random"})
 	needs := s.Needs.Params
 	s.Needs.Params = func(net algo.Network, p algo.Params) error {

@@ -238,8 +238,8 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestTicks_Lease: a lease lasts for as many ticks of its holder as a time-out has: up to a tick less than that. A
-// request at the instant of the last is still within it. A process that has heard nobody has none.
+// TestTicks_Lease: a lease lasts for as many ticks of its holder as a time-out has: up to a tick less than
+// that. A request at the instant of the last is still within it. A process that has heard nobody has none.
 func TestTicks_Lease(t *testing.T) {
 	t.Parallel()
 	const tick, start, expires = 10 * ms, 3 * ms, 43 * ms

@@ -85,8 +85,8 @@ func column(t *testing.T, dir, name string) map[string][]float64 {
 	return out
 }
 
-const all = "name: x\nproblem: election\nalgorithms: [hashicorp-raft, etcd-node, client-go]\nnodes: 5\ntransport: bubble\n" +
-	"network: {latency: 2ms}\ntime_limit: 10m\n"
+const all = "name: x\nproblem: election\nalgorithms: [hashicorp-raft, etcd-node, client-go]\n" +
+	"nodes: 5\ntransport: bubble\nnetwork: {latency: 2ms}\ntime_limit: 10m\n"
 
 // TestFaults: the libraries survive what they say that they do, and every trial comes to a verdict.
 func TestFaults(t *testing.T) {
@@ -202,14 +202,15 @@ func TestDetector(t *testing.T) {
 	}
 }
 
-// TestSockets: etcd-raft elects on real sockets, too. Until the leader crashes, which is far from all ticks with this
-// seed, it sends the messages that it sends in simulation.
+// TestSockets: etcd-raft elects on real sockets, too. Until the leader crashes, which is far from all
+// ticks with this seed, it sends the messages that it sends in simulation.
 func TestSockets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	const text = "name: x\nproblem: election\nalgorithms: [{name: etcd-raft, params: {heartbeat: 1s, t_election: 2s}}]\n" +
-		"nodes: 3\nnetwork: {latency: 20ms}\nscenario: {kind: leader-crash}\nrepetitions: 1\nseed: 1\ntrace: all\n" +
+	const text = "name: x\nproblem: election\n" +
+		"algorithms: [{name: etcd-raft, params: {heartbeat: 1s, t_election: 2s}}]\nnodes: 3\n" +
+		"network: {latency: 20ms}\nscenario: {kind: leader-crash}\nrepetitions: 1\nseed: 1\ntrace: all\n" +
 		"time_limit: 2m\nretries: 20\n"
 	sent := map[string]map[string]int{}
 	for _, transport := range []string{"sim", "nats"} {
