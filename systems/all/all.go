@@ -3,6 +3,7 @@ package all
 
 import (
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
+	_ "github.com/conclave-bench/conclave/systems/etcdnode"
 	_ "github.com/conclave-bench/conclave/systems/etcdraft"
 	_ "github.com/conclave-bench/conclave/systems/hashicorpraft"
 	_ "github.com/conclave-bench/conclave/systems/memberlist"

@@ -42,6 +42,9 @@ var libraries struct {
 // the module and the version that is linked. It is called from init and panics on a defect of the Spec, naming
 // it.
 func Register(s algo.Spec, module string, newProcess func(*Process) Subject) {
+	if s.Breaks == "" {
+		panic("bubble: " + s.Name + " has no Breaks: say what happens beyond what it needs and survives")
+	}
 	s.Summary = module + " " + versionOf(module) + ", " + s.Summary
 	if err := algo.AddSubject(algo.Election, s); err != nil {
 		panic("bubble: " + err.Error())

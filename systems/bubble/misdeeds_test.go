@@ -80,7 +80,7 @@ func init() {
 		bubble.Register(algo.Spec{Name: name, Summary: "misbehaves",
 			Paper:    algo.Paper{Authors: "nobody", Title: "none", Year: 2026},
 			Messages: []algo.Message{Hello{}}, Perpetual: true,
-			Promises: algo.Promises{Announced: true},
+			Promises: algo.Promises{Announced: true}, Breaks: "It misbehaves.",
 		}, "none", func(p *bubble.Process) bubble.Subject {
 			return &villain{Process: p, does: m.does, stop: make(chan struct{})}
 		})

@@ -35,6 +35,7 @@ func init() {
 	bubble.Register(algo.Spec{Name: "test-notebook", Summary: "writes and calls",
 		Paper:    algo.Paper{Authors: "nobody", Title: "none", Year: 2026},
 		Messages: []algo.Message{Hello{}}, Perpetual: true, Promises: algo.Promises{Announced: true},
+		Breaks: "It elects nobody.",
 	}, "none", func(p *bubble.Process) bubble.Subject {
 		return &notebook{Process: p, ended: make(chan struct{})}
 	})

@@ -59,6 +59,9 @@ func init() {
 			Anchor:  func(p algo.Params) algo.ID { return algo.ID(p.Int("store")) }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Service:  algo.Agreed,
+		Breaks: "Without the store, or a way to it, nobody leads: a holder gives up after renew_deadline. " +
+			"Nothing fences a holder. One whose clock is slow, or that stands still for longer than " +
+			"lease_duration exceeds renew_deadline, acts as leader beside the next.",
 	}, module, newProcess)
 }
 

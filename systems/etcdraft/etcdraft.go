@@ -25,6 +25,7 @@ type node struct {
 	disk    *raft.MemoryStorage
 	entries []*pb.Entry // on it
 	ticks   int         // of t_election
+	fixed   int         // of t_election_fixed; 0: random
 	timeout *int        // the library's random time-out, in ticks
 	leader  algo.ID
 	term    uint64
@@ -33,8 +34,7 @@ type node struct {
 
 // New makes a process with what it has saved. A leader that is settled from the start was elected in term 1.
 func New(c algo.Config) algo.Elector {
-	beat := c.Params.Duration("heartbeat")
-	n := &node{Config: c, disk: raft.NewMemoryStorage(), ticks: max(2, int((c.Params.Duration("t_election")+beat/2)/beat))}
+	n := &node{Config: c, disk: raft.NewMemoryStorage()}
 	members := &pb.ConfState{}
 	for _, p := range c.Peers {
 		members.Voters = append(members.Voters, uint64(p))
@@ -53,15 +53,31 @@ func New(c algo.Config) algo.Elector {
 		must(n.disk.Append(n.entries))
 	}
 	must(n.disk.SetHardState(hard))
+	settings := Settings(c.ID, c.Params, n.disk)
+	settings.Applied, n.ticks = base, settings.ElectionTick
+	if fixed := c.Params.Duration("t_election_fixed"); fixed > 0 {
+		n.fixed = max(1, inTicks(fixed, c.Params))
+	}
 	var err error
-	n.raft, err = raft.NewRawNode(&raft.Config{
-		ID: uint64(c.ID), ElectionTick: n.ticks, HeartbeatTick: 1, Storage: n.disk, Applied: base,
-		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, PreVote: c.Params.Bool("pre_vote"),
-		CheckQuorum: c.Params.Bool("check_quorum"), Logger: quiet,
-	})
+	n.raft, err = raft.NewRawNode(settings)
 	must(err)
 	n.timeout = timeoutOf(n.raft)
 	return n
+}
+
+// Settings are the library's for a process with such parameters. A tick is the time between two heartbeats.
+func Settings(p algo.ID, params algo.Params, disk raft.Storage) *raft.Config {
+	return &raft.Config{
+		ID: uint64(p), ElectionTick: max(2, inTicks(params.Duration("t_election"), params)), HeartbeatTick: 1,
+		Storage: disk, MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, PreVote: params.Bool("pre_vote"),
+		CheckQuorum: params.Bool("check_quorum"), Logger: quiet,
+	}
+}
+
+// inTicks is d in whole ticks.
+func inTicks(d time.Duration, params algo.Params) int {
+	beat := params.Duration("heartbeat")
+	return int((d + beat/2) / beat)
 }
 
 func must(err error) {
@@ -94,7 +110,11 @@ func (n *node) doing(env algo.Env, f func()) {
 	n.ready(env)
 }
 
-func (n *node) draw(env algo.Env) { *n.timeout = n.ticks + env.Rand().IntN(n.ticks) }
+func (n *node) draw(env algo.Env) {
+	if *n.timeout = n.fixed; n.fixed == 0 {
+		*n.timeout = n.ticks + env.Rand().IntN(n.ticks)
+	}
+}
 
 func (n *node) Start(env algo.Env) {
 	n.draw(env)
@@ -105,11 +125,23 @@ func (n *node) Start(env algo.Env) {
 }
 
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
-	n.doing(env, func() { _ = n.raft.Step(unpack(m)) }) // an error is of a message that it ignores
+	n.doing(env, func() { _ = n.raft.Step(Unpack(m)) }) // an error is of a message that it ignores
 }
 
 // Elect makes it stand for election, as if its time-out had passed.
 func (n *node) Elect(env algo.Env) { n.doing(env, func() { _ = n.raft.Campaign() }) }
+
+// Do makes the time-out pass at once, or has a leader hand over to target, for scripts.
+func (n *node) Do(env algo.Env, op string, target algo.ID) {
+	switch op {
+	case "election_timeout":
+		n.Elect(env)
+	case "transfer":
+		n.doing(env, func() { n.raft.TransferLeader(uint64(target)) })
+	default:
+		panic(fmt.Sprintf("etcd-raft has no operation %q (has: election_timeout, transfer)", op))
+	}
+}
 
 // Suspect and Restore do nothing: the library has time-outs of its own.
 func (n *node) Suspect(algo.Env, algo.ID) {}
@@ -145,7 +177,7 @@ func (n *node) ready(env algo.Env) {
 		}
 		n.name(env)
 		for _, m := range rd.Messages {
-			env.Send(algo.ID(m.GetTo()), pack(m))
+			env.Send(algo.ID(m.GetTo()), Pack(m))
 		}
 		n.raft.Advance(rd)
 	}

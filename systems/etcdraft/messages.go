@@ -52,8 +52,8 @@ type Stable struct {
 // Kind is STABLE.
 func (Stable) Kind() string { return "STABLE" }
 
-// pack is a message of the library as one of ours.
-func pack(m *pb.Message) algo.Message {
+// Pack is a message of the library as one of ours.
+func Pack(m *pb.Message) algo.Message {
 	p := Packed{encode(m)}
 	switch m.GetType() {
 	case pb.MsgApp:
@@ -80,7 +80,8 @@ func pack(m *pb.Message) algo.Message {
 	panic(fmt.Sprintf("the library sends %v, which is none of the messages of an election", m.GetType()))
 }
 
-func unpack(m algo.Message) *pb.Message {
+// Unpack is a message of ours as the library takes it.
+func Unpack(m algo.Message) *pb.Message {
 	out := &pb.Message{}
 	decode(m.(interface{ bytes() []byte }).bytes(), out)
 	return out

@@ -5,23 +5,40 @@
 package etcdraft
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-const module = "go.etcd.io/raft/v3"
+// Module is the library.
+const Module = "go.etcd.io/raft/v3"
 
 func init() {
-	algo.RegisterElector(algo.Spec{
-		Name:    "etcd-raft",
-		Summary: module + ", the library of etcd, as a state machine",
-		Paper: algo.Paper{Authors: "The etcd authors", Title: "Raft library", Venue: module, Year: 2026,
-			Deviations: "The library's RawNode runs unmodified. Its random time-outs are drawn by the process " +
-				"itself, from the same range. The log holds the entries of elections alone."},
+	s := Spec()
+	s.Name, s.Summary = "etcd-raft", Module+", the library of etcd, as a state machine"
+	s.Paper.Deviations = "The library's RawNode runs unmodified. Its random time-outs are drawn by the " +
+		"process itself, from the same range. The log holds the entries of elections alone."
+	s.Saves, s.Told = []algo.Message{Stable{}}, true
+	s.Params = append(s.Params, algo.Param{Name: "t_election_fixed", Type: algo.Duration,
+		Min: time.Duration(0), PerProcess: true, Default: algo.Const(time.Duration(0)),
+		Doc: "value of the time-out, in whole ticks, in place of a random one; 0s: random"})
+	needs := s.Needs.Params
+	s.Needs.Params = func(net algo.Network, p algo.Params) error {
+		if p.Duration("t_election_fixed") > 0 {
+			return errors.New("t_election_fixed: processes that stand together do so again and again")
+		}
+		return needs(net, p)
+	}
+	algo.RegisterElector(s, New)
+}
+
+// Spec is what holds of the library, as a state machine and as a whole.
+func Spec() algo.Spec {
+	return algo.Spec{
+		Paper:    algo.Paper{Authors: "The etcd authors", Title: "Raft library", Venue: Module, Year: 2026},
 		Messages: messages,
-		Saves:    []algo.Message{Stable{}},
 		Params: []algo.Param{
 			{Name: "heartbeat", Type: algo.Duration, Min: time.Millisecond, Default: algo.Const(100 * time.Millisecond),
 				Doc: "a tick, and from one heartbeat to the next"},
@@ -35,7 +52,6 @@ func init() {
 				Doc: "a leader that does not hear from a majority steps down"},
 		},
 		Perpetual: true,
-		Told:      true,
 		Periods:   []algo.Period{{Param: "heartbeat", Timer: tick}},
 		Needs: algo.Needs{Synchrony: algo.PartiallySynchronous, Params: func(net algo.Network, p algo.Params) error {
 			if beat, tau := p.Duration("heartbeat"), p.Duration("t_election"); tau <= beat+2*net.Latency {
@@ -49,5 +65,5 @@ func init() {
 		Service:  algo.Led,
 		Breaks: "Without a majority that reaches each other there is no leader. Without check_quorum, a leader " +
 			"that is cut off keeps considering itself leader.",
-	}, New)
+	}
 }

@@ -49,6 +49,9 @@ func init() {
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Service:  algo.Led,
+		Breaks: "Without a majority that reaches each other there is no leader. A leader that is cut off " +
+			"considers itself leader until leader_lease_timeout has passed. Without pre_vote a server that " +
+			"was cut off is in a higher term when it returns, and unseats the leader.",
 	}, module, newNode)
 }
 

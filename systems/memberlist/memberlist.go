@@ -48,6 +48,9 @@ func init() {
 			Crashes: func(n int, _ algo.Params) int { return n - 1 }},
 		Promises: algo.Promises{Announced: true},
 		Service:  algo.Agreed,
+		Breaks: "A partition makes a leader in each part. Parts that have given each other up for 30 s, " +
+			"the library's GossipToTheDeadTime, do not find each other again. A live member whose messages " +
+			"are lost is suspected, and then given up, until its refutation comes through.",
 	}, module, newMember)
 }
 

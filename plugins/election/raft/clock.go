@@ -21,6 +21,15 @@ func (c *clock) after(env algo.Env, d time.Duration) time.Duration {
 	return c.ceil(d) - (env.Now()-c.start)%c.tick
 }
 
+// within says whether less than d has passed since an instant; if ticks are counted, whether fewer of them
+// have come than d is. One that is due now has not come: what is heard at its instant comes first.
+func (c *clock) within(env algo.Env, d, since time.Duration) bool {
+	if c.tick == 0 {
+		return env.Now()-since < d
+	}
+	return env.Now() <= since+c.ceil(d)-(since-c.start)%c.tick
+}
+
 // ceil is d in whole ticks, one at least.
 func (c *clock) ceil(d time.Duration) time.Duration {
 	return max(1, (d+c.tick-1)/c.tick) * c.tick

@@ -238,6 +238,31 @@ func TestTicks(t *testing.T) {
 	}
 }
 
+// TestTicks_Lease: a lease lasts for as many ticks of its holder as a time-out has: up to a tick less than
+// that. A request at the instant of the last is still within it. A process that has heard nobody has none.
+func TestTicks_Lease(t *testing.T) {
+	t.Parallel()
+	const tick, start, expires = 10 * ms, 3 * ms, 43 * ms
+	given := params{"tick": tick, "t_election": 4 * tick, "check_quorum": true, "pre_vote": true}
+	for heard, asked := range map[time.Duration]time.Duration{start: expires, start + tick - 1: expires,
+		start + tick: expires + tick} {
+		for after, answers := range map[time.Duration]int{0: 0, 1: 1} {
+			s := newStepper(t, given)
+			s.Step(start, algo.Event{Type: algo.Start})
+			s.Step(heard, algotest.Hear(2, raft.AppendEntries{Term: 1}))
+			if got := s.Step(asked+after, algotest.Hear(3, raft.PreVote{Term: 2})); len(got) != answers {
+				t.Errorf("heard at %v, asked at %v: %v, want %d answers", heard, asked+after, got, answers)
+			}
+		}
+	}
+	s := newStepper(t, given)
+	s.Step(0, algo.Event{Type: algo.Start})
+	got := s.Step(0, algotest.Hear(3, raft.PreVote{Term: 1}))
+	if len(got) != 1 || got[0].Msg != (raft.PreVoteReply{OK: true}) {
+		t.Errorf("asked at the start: %v, want a pre-vote", got)
+	}
+}
+
 // TestTicks_Drawn: who becomes a follower draws a time-out of its own, whatever it was before.
 func TestTicks_Drawn(t *testing.T) {
 	t.Parallel()

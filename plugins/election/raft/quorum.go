@@ -16,7 +16,7 @@ const (
 
 // led says whether this process leads, or has heard a leader within τ: for rule 2.
 func (n *node) led(env algo.Env) bool {
-	return n.role == leader || env.Now()-n.heard < n.tau
+	return n.role == leader || n.clock.within(env, n.tau, n.heard)
 }
 
 // clings is rule 9: it is the leader that it follows which it has heard, or which by rule 14

@@ -91,7 +91,7 @@ func New(c algo.Config) algo.Elector {
 		contact: c.Params.Bool("last_contact"),
 		clock:   clock{tick: c.Params.Duration("tick")}, rank: newRank(c),
 	}
-	n.heard = -n.tau
+	n.heard = -n.tau - 2*n.clock.tick // never
 	if saved, ok := c.Saved.(Stable); ok {
 		n.term, n.votedFor = saved.Term, saved.VotedFor
 	} else if c.Leader != algo.None {
