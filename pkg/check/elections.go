@@ -498,6 +498,8 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return w.origin
 	case e.links.Apart:
 		return trace.Parted
+	case slices.Contains(e.faults.waits, true):
+		return trace.Unwritable
 	case !e.Majority(e.Standing):
 		return trace.OtherCrashed
 	case w.at == r.At && w.origin == trace.Mistrusted,

@@ -90,7 +90,7 @@ type Origin string
 const (
 	LeaderCrashed Origin = "leader-crash"    // the leader crashed, or was suspended
 	OtherCrashed  Origin = "crash"           // another process did, and with it a majority was gone
-	Unwritable    Origin = "disk"            // a disk hung or was full, and no majority could write
+	Unwritable    Origin = "disk"            // a disk was slow, hung or was full
 	CameBack      Origin = "return"          // a process came back, was resumed, or is trusted again
 	Parted        Origin = "partition"       // links were cut
 	Mended        Origin = "heal"            // links were healed
@@ -111,7 +111,7 @@ func (o Origin) Doc() string {
 	return map[Origin]string{
 		LeaderCrashed: "the leader crashed, or was suspended",
 		OtherCrashed:  "another process did, and with it a majority was gone",
-		Unwritable:    "the disk of the leader, or those of too many, hung or were full",
+		Unwritable:    "a disk was slow, hung or was full",
 		CameBack:      "a process came back, was resumed, or is trusted again",
 		Parted:        "links were cut",
 		Mended:        "links were healed",
