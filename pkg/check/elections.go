@@ -217,7 +217,7 @@ func (e *elections) spans() []*span {
 
 // measured says whether an outage of that origin is what the scenario is about.
 func (e *elections) measured(o trace.Origin) bool {
-	if o == trace.AtStart && e.setup.Cold() {
+	if o == trace.AtStart && e.setup.Leaderless() {
 		return false
 	}
 	return e.setup.Scenario.Declared().Measures(o)

@@ -134,6 +134,13 @@ func (s *Setup) Cold() bool {
 	return s.Leader == algo.None && s.Alg.Problem == algo.Election && s.plot.Settling() != nil
 }
 
+// Leaderless says whether the scenario begins with a leader, and there is none at the start, as of a library:
+// the first election is no part of what is measured.
+func (s *Setup) Leaderless() bool {
+	_, led := s.plot.(interface{ begins() })
+	return led && s.Leader == algo.None && s.Alg.Problem == algo.Election
+}
+
 // Config is what process id knows at its start. Where a token is handed round in a
 // tree, its holder is the root.
 func (s *Setup) Config(id algo.ID, incarnation uint32, saved algo.Message) algo.Config {

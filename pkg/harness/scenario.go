@@ -411,6 +411,7 @@ func UsualScenario(p algo.Problem, survived bool) string {
 type led struct{ Calm }
 
 func (led) Place(p *Plan) { p.Leader = algo.ID(p.Nodes) }
+func (led) begins()       {}
 
 // checkLed checks a scenario in which somebody leads at the start and something happens
 // then, so often, at the latest when the settling and its spread have passed: what, in a sentence.
