@@ -58,6 +58,8 @@ func init() {
 			Anchor:  func(p algo.Params) algo.ID { return algo.ID(p.Int("store")) }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Service:  algo.Agreed,
+		Predicted: &algo.Prediction{By: "lease", Set: "kubernetes",
+			Differs: "The algorithm begins with a settled leader, the library elects its first."},
 	}, module, newProcess)
 }
 
@@ -96,7 +98,7 @@ type contender struct {
 
 // Start competes until Stop.
 func (c *contender) Start() error {
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+	config := leaderelection.LeaderElectionConfig{
 		Lock: c, Name: "conclave", ReleaseOnCancel: c.Params.Bool("release_on_cancel"),
 		LeaseDuration: c.Params.Duration("lease_duration"), RenewDeadline: c.Params.Duration("renew_deadline"),
 		RetryPeriod: c.Params.Duration("retry_period"),
@@ -104,7 +106,8 @@ func (c *contender) Start() error {
 			OnStartedLeading: func(context.Context) {},
 			OnStoppedLeading: func() { c.Names(algo.None, 0) },
 			OnNewLeader:      func(name string) { c.Names(number(name), c.seen) },
-		}})
+		}}
+	elector, err := leaderelection.NewLeaderElector(config)
 	if err != nil {
 		close(c.ended)
 		return err
@@ -115,6 +118,8 @@ func (c *contender) Start() error {
 		defer close(c.ended)
 		for ctx.Err() == nil {
 			elector.Run(ctx)
+			// One that has lost the lease reports no leader whom it has reported before: not itself either.
+			elector, _ = leaderelection.NewLeaderElector(config) // it was valid before
 		}
 	}()
 	return nil

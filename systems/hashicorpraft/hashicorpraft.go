@@ -49,6 +49,11 @@ func init() {
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Service:  algo.Led,
+		Predicted: &algo.Prediction{By: "raft", Set: "consul", Params: map[string]any{
+			"heartbeat": 100 * time.Millisecond, "heartbeat_spread": 100 * time.Millisecond,
+			"t_election": time.Second, "t_election_spread": time.Second, "t_quorum": 500 * time.Millisecond},
+			Differs: "The times of the set are divided by 5, which is Consul's raft_multiplier. The library draws " +
+				"the time to the next heartbeat for each follower by itself, the algorithm draws one for all."},
 	}, module, newNode)
 }
 
