@@ -78,8 +78,8 @@ func (g *reigns) doubled(j *Judge, at time.Duration) {
 	}
 }
 
-// finish is the end of the trial: each violation by two leaders says from when to when they led. It returns the
-// metrics; of nil there are none.
+// finish is the end of the trial: each violation by two leaders says from when to when they led. It returns
+// the metrics; of nil there are none.
 func (g *reigns) finish(j *Judge, end time.Duration) []metric.Value {
 	if g == nil {
 		return nil

@@ -42,7 +42,8 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
 	flags.BoolVar(&q.Distribution, "distribution", false,
 		"of two algorithms, compare the distributions of their main time, or of --metrics")
 	flags.StringVar(&q.Above, "above", "", "with --distribution, also print the share above `DURATION`")
-	flags.StringVar(&q.Figures, "figures", "", "with --distribution, also draw both as SVG, PDF and PNG into `DIR`")
+	flags.StringVar(&q.Figures, "figures", "",
+		"with --distribution, also draw both as SVG, PDF and PNG into `DIR`")
 	flags.BoolVar(&q.NoFail, "no-fail", false, "only print what changed; exit with 0")
 	choices(c, "over", experiment.Overs)
 	choices(c, "stat", stats.QuantileNames())

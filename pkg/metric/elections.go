@@ -37,8 +37,8 @@ var (
 	Takeover = elections.declare(Metric{
 		Name: "takeover_ms", Words: "takeover time", Unit: Milliseconds, Kind: SinceCause, Bubble: true,
 		More: Versus{asLong, longer}, See: "explanation/outages.md#takeovers",
-		Details: "Mean over the crashes after which one did. Others may not know it yet. A column of runs with " +
-			"`transport: bubble`.",
+		Details: "Mean over the crashes after which one did. Others may not know it yet. A column of runs " +
+			"with `transport: bubble`.",
 		Doc: "from the crash of the only process that considers itself leader until one does",
 	})
 	MessagesPerElection = elections.declare(Metric{

@@ -42,7 +42,8 @@ func (q *Request) bounded() (above float64, err error) {
 	return d.Seconds() * 1000, nil
 }
 
-// Distributions compares the distributions of a time of two algorithms of one run, in each place of its sweep.
+// Distributions compares the distributions of a time of two algorithms of one run, in each place of its
+// sweep.
 func Distributions(path, a, b string, q Request) (*answer.Document, error) {
 	above, err := q.bounded()
 	if err != nil {
@@ -92,7 +93,8 @@ func timesOf(t *results.Table, names []string) (out []*metric.Metric, err error)
 	}
 	for _, name := range names {
 		if known := t.Known(); !slices.Contains(known, name) {
-			return nil, answer.Mistaken("--metrics: %v", &metric.NameError{Kind: "metric", Name: name, Known: known})
+			return nil, answer.Mistaken("--metrics: %v",
+				&metric.NameError{Kind: "metric", Name: name, Known: known})
 		}
 		m := metric.Named(name)
 		if m.Unit != metric.Milliseconds {
@@ -140,10 +142,11 @@ func newBoth(q *Request, above float64) *both {
 	for _, q := range shownQuantiles {
 		s.samples.Columns = append(s.samples.Columns, answer.Column{Name: q.name, Kind: answer.Number})
 	}
-	s.samples.Columns = slices.Concat(s.samples.Columns, answer.Columns(answer.Everybody, "largest:number"),
+	s.samples.Columns = slices.Concat(s.samples.Columns,
+		answer.Columns(answer.Everybody, "largest:number"),
 		answer.Columns(answer.People, "above:text:above_"+q.Above),
-		answer.Columns(answer.Programs, "above_ms:number share_above:number share_low:number share_high:number "+
-			"censored:count"))
+		answer.Columns(answer.Programs, "above_ms:number share_above:number share_low:number "+
+			"share_high:number censored:count"))
 	s.distances.Columns = answer.Columns(answer.Programs, "place metric base new distance:number "+
 		"distance_low:number distance_high:number")
 	return s

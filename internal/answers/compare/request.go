@@ -25,8 +25,8 @@ type Request struct {
 	Strict, NoFail   bool
 	Over             string // "": trials
 	Stat             string // a quantile of operations; "": all statistics
-	// Distribution compares two algorithms by the distributions of a time; Above is a duration, and Figures the
-	// folder of the picture; "": none.
+	// Distribution compares two algorithms by the distributions of a time; Above is a duration, and Figures
+	// the folder of the picture; "": none.
 	Distribution   bool
 	Above, Figures string
 }

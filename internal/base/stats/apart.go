@@ -6,11 +6,11 @@ import (
 )
 
 // Apart returns the distance of two distributions, from samples of them: the largest difference of the
-// distribution functions (Kolmogorov and Smirnov). An observation of +Inf is known only to be larger than all
-// others. The interval covers the distance of the distributions themselves with at least the confidence, whatever
-// they are: each sample's function is off by no more than Massart's bound (1990, the tight constant of the
-// inequality of Dvoretzky, Kiefer and Wolfowitz), at half of the error each. A bootstrap would not do: the distance
-// of resamples is larger than that of the samples, and most so where the distributions are equal. All are NaN
+// distribution functions (Kolmogorov and Smirnov). An observation of +Inf is known only to be larger than
+// all others. The interval covers the distance of the distributions themselves with at least the confidence,
+// whatever they are: each sample's function is off by no more than Massart's bound (1990, the tight constant
+// of the inequality of Dvoretzky, Kiefer and Wolfowitz), at half of the error each. A bootstrap would not do:
+// resamples are further apart than the samples, and most so where the distributions are equal. All are NaN
 // without a value in both samples.
 func Apart(x, y []float64, confidence float64) (distance, lo, hi float64) {
 	if len(x) == 0 || len(y) == 0 || !(confidence > 0 && confidence < 1) {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -13,6 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // TestMain is the command itself where the test asks for it.
@@ -209,10 +213,18 @@ func TestPrediction(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values := column(t, experiment(t, string(text), "--set", "name=x"), "downtime_ms")
+			dir := experiment(t, string(text), "--set", "name=x")
+			values := column(t, dir, "downtime_ms")
 			if len(values) != 2 {
 				t.Fatalf("%d labels, want a library and an algorithm", len(values))
 			}
+			said, code := bench(t, append([]string{"compare", dir, "--distribution"}, slices.Sorted(maps.Keys(values))...)...)
+			for _, want := range []string{" is predicted by ", "(Kolmogorov and Smirnov)"} {
+				if code != 0 || !strings.Contains(said, want) {
+					t.Errorf("exit code %d, and %q is missing in: %s", code, want, said)
+				}
+			}
+			t.Log(said)
 			var quantiles [][]float64
 			for label, v := range values {
 				slices.Sort(v)
@@ -262,9 +274,46 @@ func TestRefusals(t *testing.T) {
 func TestList(t *testing.T) {
 	said, code := bench(t, "list")
 	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v",
-		"election/memberlist github.com/hashicorp/memberlist v"} {
+		"election/memberlist github.com/hashicorp/memberlist v", "predicted by raft, set consul, with heartbeat 100ms",
+		"predicted by raft, set etcd", "predicted by lease, set kubernetes"} {
 		if code != 0 || !strings.Contains(said, want) {
 			t.Errorf("exit code %d, and %q is missing in: %s", code, want, fmt.Sprintf("%.2000s", said))
 		}
+	}
+}
+
+// TestPredicted: what predicts a library is linked, and takes the parameters.
+func TestPredicted(t *testing.T) {
+	predicted := 0
+	for _, a := range algo.All() {
+		p := a.Spec.Predicted
+		if p == nil {
+			continue
+		}
+		predicted++
+		by, err := algo.Lookup("election/" + p.By)
+		if err != nil {
+			t.Errorf("%s: %v", a.ID, err)
+			continue
+		}
+		params := map[string]any{}
+		if p.Set != "" {
+			set, err := by.Spec.SetOf(p.Set)
+			if err != nil {
+				t.Errorf("%s: %v", a.ID, err)
+				continue
+			}
+			maps.Copy(params, set.Params)
+		}
+		maps.Copy(params, p.Params)
+		if _, errs := by.Spec.Resolve(params, algo.Network{Nodes: 3, Latency: time.Millisecond, Bounded: true}); errs != nil {
+			t.Errorf("%s: %v", a.ID, errs)
+		}
+		if p.Differs == "" {
+			t.Errorf("%s: it does not say why the two are apart", a.ID)
+		}
+	}
+	if predicted != 3 {
+		t.Errorf("%d libraries are predicted, want 3", predicted)
 	}
 }
