@@ -2,6 +2,8 @@ package algo
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/param"
@@ -34,6 +36,28 @@ type Spec struct {
 	Service  Service  // of an election: when a service that rests on its leader is up
 	Claims   []Claim  // complexity, and its source; checked by the conformance kit
 	Breaks   string   // what happens beyond Needs and Survives, in sentences
+	// Predicted names the algorithm by which the times of a library are predicted; nil: none is.
+	Predicted *Prediction
+}
+
+// A Prediction is an algorithm and its parameters, which behaves as a library does.
+type Prediction struct {
+	By      string         // the name of the algorithm
+	Set     string         // one of its sets; "": none
+	Params  map[string]any // others than those of the set
+	Differs string         // why the two are still apart, in sentences
+}
+
+// String is the algorithm with its parameters.
+func (p *Prediction) String() string {
+	out := p.By
+	if p.Set != "" {
+		out += ", set " + p.Set
+	}
+	for i, name := range slices.Sorted(maps.Keys(p.Params)) {
+		out += [...]string{", with ", ", "}[min(i, 1)] + fmt.Sprintf("%s %v", name, p.Params[name])
+	}
+	return out
 }
 
 // A Period is what a leader does again and again for as long as nothing happens, such as

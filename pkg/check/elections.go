@@ -63,6 +63,7 @@ type elections struct {
 	doubts  []map[algo.ID]waking // whom the detector of each suspects: since when, and why
 	ruled   []bool               // leaders that lost no majority since one followed them
 	demoted int                  // leaders that gave up for nothing
+	reigns  *reigns              // nil: nobody asks
 }
 
 // A waking is what had a process act otherwise than by a message, and what an election is
@@ -97,6 +98,10 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 			service == s.Alg.Spec.Service, e.measured)
 	}
 	e.Stuck = m.stuck
+	if s.Reigns {
+		e.reigns = newReigns(n)
+		e.reigns.follow(&trace.Record{}, e)
+	}
 	e.agreed = e.Agreement(algo.None)
 	e.last, e.marked = s.Leader, -1
 	if e.agreed == algo.None {
@@ -301,6 +306,7 @@ func (e *elections) record(j *Judge, r *trace.Record) {
 		e.elected(j, r)
 		e.judge(j, r, false)
 	}
+	e.reigns.follow(r, e)
 }
 
 func (e *elections) beat(r *trace.Record) { e.phases.record(r) }
@@ -454,6 +460,7 @@ func (e *elections) onlyOne(j *Judge, p algo.ID, at time.Duration) {
 	if len(e.Leaders) > 1 && slices.Contains(e.Leaders, p) &&
 		e.setup.Alg.Spec.Promises.Leadership == algo.AtMostOne {
 		j.violate(leadership, "p%d holds itself leader at %v, while another does", p, at)
+		e.reigns.doubled(j, at)
 	}
 }
 
@@ -616,6 +623,7 @@ func (e *elections) finish(j *Judge, end harness.End, v *Verdict) {
 		v.Metrics = append(v.Metrics, e.terms.metrics(n)...)
 	}
 	v.Metrics = append(v.Metrics, outages...)
+	v.Metrics = append(v.Metrics, e.reigns.finish(j, end.At)...)
 	v.Metrics = append(v.Metrics,
 		metric.UnneededElections.Of(ratio(float64(unneeded), end.At.Seconds())),
 		metric.UnjustifiedDemotions.Of(ratio(float64(e.demoted), end.At.Seconds())))

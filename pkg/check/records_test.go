@@ -342,7 +342,7 @@ func TestMetrics(t *testing.T) {
 			missing := append(test.missing, metric.CPU.Name, metric.BusiestCPU.Name, metric.Switches.Name,
 				metric.BusiestSwitches.Name, metric.InvoluntarySwitches.Name, metric.WarmupFound.Name,
 				metric.Autocorrelation.Name, metric.EffectiveOperations.Name, metric.ClockError.Name,
-				metric.Handling.Name, metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
+				metric.Handling.Name, metric.Takeover.Name, metric.BusyShare.Name, metric.StealShare.Name, metric.Throttled.Name)
 			if test.id != several {
 				missing = append(missing, metric.Concurrency.Name, metric.MostInside.Name)
 			}

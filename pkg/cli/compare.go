@@ -19,7 +19,8 @@ func (s *streams) compareCommand() *cobra.Command {
 of results or CSV files like trials.csv. A change is "worse" or "better" if it
 is significant, corrected for the number of tests, and larger than --threshold;
 any "worse" exits with 4. --fail-if sets other conditions. With one RUN and the
-labels of two of its algorithms, it compares these.
+labels of two of its algorithms, it compares these; with --distribution by all
+quantiles of a time, and by how far its distribution functions are apart.
 
 A test that finds no difference does not show equivalence. --prove 5% is a
 non-inferiority test: it passes only if every 95 % interval excludes a loss of
@@ -30,6 +31,7 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
   bench compare results/base results/new --fail-if 'election_ms > 10%'
   bench compare results/base results/new --prove 5%
   bench compare results/base results/new --over operations --stat p95
+  bench compare results/demo/latest bully raft --distribution --above 500ms
   bench compare results/base/trials.csv results/new/trials.csv --alpha 0.01`,
 		Args: cobra.ArbitraryArgs,
 	}
@@ -37,6 +39,11 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
 	flags := c.Flags()
 	flags.StringVar(&q.Over, "over", experiment.Overs[0], "compare `WHAT`: trials, or all operations of them")
 	flags.StringVar(&q.Stat, "stat", "", "with --over operations, compare `QUANTILE` alone")
+	flags.BoolVar(&q.Distribution, "distribution", false,
+		"of two algorithms, compare the distributions of their main time, or of --metrics")
+	flags.StringVar(&q.Above, "above", "", "with --distribution, also print the share above `DURATION`")
+	flags.StringVar(&q.Figures, "figures", "",
+		"with --distribution, also draw both as SVG, PDF and PNG into `DIR`")
 	flags.BoolVar(&q.NoFail, "no-fail", false, "only print what changed; exit with 0")
 	choices(c, "over", experiment.Overs)
 	choices(c, "stat", stats.QuantileNames())
@@ -47,6 +54,10 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
 		switch {
 		case err != nil:
 			return nil, err
+		case len(args) == 3 && q.Distribution:
+			return compare.Distributions(args[0], args[1], args[2], q)
+		case q.Distribution:
+			return nil, usage("bench compare --distribution: expected a run and two of its algorithms")
 		case len(args) == 3:
 			return compare.Algorithms(args[0], args[1], args[2], q)
 		case len(args) != 2:

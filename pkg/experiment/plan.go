@@ -28,6 +28,7 @@ func (v *variant) plan() harness.Plan {
 		v.wrong("transport", "%s, but %s is a library, which runs as it is with transport: %s",
 			v.Transport, a.ID, transport.Bubble.Name)
 	}
+	p.Reigns = a.Problem == algo.Election && v.Transport == transport.Bubble.Name
 	if a.Spec.Needs.Nodes != nil {
 		if err := a.Spec.Needs.Nodes(n); err != nil {
 			v.wrong("nodes", "%d is not for %s: %v", n, a.ID, err)

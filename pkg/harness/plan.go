@@ -40,6 +40,9 @@ type Plan struct {
 	PerProcess int `json:"per_process,omitempty"`
 	// Reuse has a process of the operating system live through one trial after the other.
 	Reuse bool `json:"reuse,omitempty"`
+	// Reigns has the judge of an election tell who led from when to when: the trials of a run with
+	// libraries.
+	Reigns bool `json:"reigns,omitempty"`
 
 	Costs     *Costs        `json:"costs,omitempty"` // nil: handling takes no time in simulation
 	Faults    Faults        `json:"faults"`

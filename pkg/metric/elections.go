@@ -34,6 +34,13 @@ var (
 		Details: "1 if such an outage was open when the trial ended, else 0.",
 		Doc:     "outages that count in downtime_ms, and last at the end for longer than elections do",
 	})
+	Takeover = elections.declare(Metric{
+		Name: "takeover_ms", Words: "takeover time", Unit: Milliseconds, Kind: SinceCause, Bubble: true,
+		More: Versus{asLong, longer}, See: "explanation/outages.md#takeovers",
+		Details: "Mean over the crashes after which one did. Others may not know it yet. A column of runs " +
+			"with `transport: bubble`.",
+		Doc: "from the crash of the only process that considers itself leader until one does",
+	})
 	MessagesPerElection = elections.declare(Metric{
 		Name: "messages_per_election", Traffic: true, Unit: OfMessages, Kind: Count, Tables: Main,
 		Claim: "messages/election",

@@ -44,6 +44,8 @@ type Metric struct {
 	// Several marks what only algorithms have that let several into the critical section at
 	// once: without any, tables have no such column.
 	Several bool
+	// Bubble marks what only runs with transport bubble have: other tables have no such column.
+	Bubble bool
 	// OneClock marks a time by one clock alone: that of a process, or none at all, such as
 	// planned delays of the network. All others lie between instants of several processes.
 	OneClock bool

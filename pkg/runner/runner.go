@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -92,7 +93,7 @@ func columns(e *experiment.Experiment) []*metric.Metric {
 		return err == nil && alg.Spec.Admits.Several()
 	})
 	return slices.DeleteFunc(metric.Columns(e.Problem), func(m *metric.Metric) bool {
-		return m.Several && !several
+		return m.Several && !several || m.Bubble && e.Transport != transport.Bubble.Name
 	})
 }
 

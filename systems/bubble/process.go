@@ -38,6 +38,7 @@ type Process struct {
 	term    uint64
 	paused  bool
 	waiting []func() // what has come to it meanwhile
+	says    []func() // and what it would have said
 	resumed *sync.Cond
 	started chan struct{} // closed when Start has returned
 	stopped chan struct{} // and when Stop has
@@ -49,36 +50,44 @@ func (p *Process) alive() bool { return p.world.running[p.ID-1] == p && !p.world
 // Done is closed when the process has crashed or the trial is over.
 func (p *Process) Done() <-chan struct{} { return p.gone }
 
+// say records what the process says about itself. One that is paused says nothing until it goes on.
+func (p *Process) say(what func()) {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	switch {
+	case !p.alive():
+	case p.paused:
+		p.says = append(p.says, what)
+	default:
+		what()
+	}
+}
+
 // Names says whom the process considers leader from now on, in which term; 0: it knows none.
 func (p *Process) Names(leader algo.ID, term uint64) {
-	w := p.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !p.alive() || p.leader == leader && p.term == term {
-		return
-	}
-	p.leader, p.term = leader, term
-	w.record(trace.Record{Type: trace.Elected, Process: uint32(p.ID), Incarnation: p.Incarnation,
-		Peer: uint32(leader), Arg: term})
+	p.say(func() {
+		if p.leader == leader && p.term == term {
+			return
+		}
+		p.leader, p.term = leader, term
+		p.world.record(trace.Record{Type: trace.Elected, Process: uint32(p.ID), Incarnation: p.Incarnation,
+			Peer: uint32(leader), Arg: term})
+	})
 }
 
 // Suspect records that the process suspects another, or no longer does. One that suspects its leader begins to look
 // for another.
 func (p *Process) Suspect(of algo.ID, suspected bool) {
-	w := p.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !p.alive() {
-		return
-	}
 	t := trace.Suspect
 	if !suspected {
 		t = trace.Restore
 	}
-	w.record(trace.Record{Type: t, Process: uint32(p.ID), Incarnation: p.Incarnation, Peer: uint32(of)})
-	if suspected && of == p.leader {
-		w.record(trace.Record{Type: trace.Elect, Process: uint32(p.ID), Incarnation: p.Incarnation})
-	}
+	p.say(func() {
+		p.world.record(trace.Record{Type: t, Process: uint32(p.ID), Incarnation: p.Incarnation, Peer: uint32(of)})
+		if suspected && of == p.leader {
+			p.world.record(trace.Record{Type: trace.Elect, Process: uint32(p.ID), Incarnation: p.Incarnation})
+		}
+	})
 }
 
 // Call sends a request, has it served at to, in a goroutine of its own, and returns the answer when it is back.
@@ -150,8 +159,13 @@ func (p *Process) hold() bool {
 // wake lets the process go on; to be called under the lock.
 func (p *Process) wake() {
 	p.paused = false
-	waiting := p.waiting
-	p.waiting = nil
+	waiting, says := p.waiting, p.says
+	p.waiting, p.says = nil, nil
+	for _, what := range says { // all at this instant, and in their order
+		if p.alive() {
+			what()
+		}
+	}
 	p.resumed.Broadcast()
 	for _, f := range waiting {
 		go f()

@@ -1,14 +1,13 @@
 package bubble_test
 
 import (
-	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -44,15 +43,9 @@ func TestRealTime(t *testing.T) {
 	for i := range virtual {
 		virtual[i] = failover(t, uint64(inReal+i), bubble.Run)
 	}
-	distance := apart(real, virtual)
-	var resampled []float64
-	draw := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
-		resampled = append(resampled, apart(again(draw, real), again(draw, virtual)))
-	}
-	slices.Sort(resampled)
+	distance, low, high := stats.Apart(real, virtual, stats.Confidence)
 	t.Logf("n %d and %d, medians %.0f and %.0f ms, distance %.3f [%.3f, %.3f]", inReal, inBubble, middle(real),
-		middle(virtual), distance, resampled[25], resampled[975])
+		middle(virtual), distance, low, high)
 	if distance >= 0.15 || math.IsNaN(distance) {
 		t.Errorf("the distributions are %.3f apart", distance)
 	}
@@ -100,39 +93,3 @@ func failover(t *testing.T, seed uint64, run func(*harness.Setup, trace.Sink) ha
 }
 
 func middle(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }
-
-func again(draw *rand.Rand, v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i := range out {
-		out[i] = v[draw.IntN(len(v))]
-	}
-	return out
-}
-
-// apart is the largest distance of two distribution functions (Kolmogorov and Smirnov).
-func apart(x, y []float64) (most float64) {
-	type value struct {
-		v     float64
-		first bool
-	}
-	var all []value
-	for _, v := range x {
-		all = append(all, value{v, true})
-	}
-	for _, v := range y {
-		all = append(all, value{v, false})
-	}
-	slices.SortFunc(all, func(a, b value) int { return cmp.Compare(a.v, b.v) })
-	var below [2]float64
-	for i, a := range all {
-		if a.first {
-			below[0] += 1 / float64(len(x))
-		} else {
-			below[1] += 1 / float64(len(y))
-		}
-		if i+1 == len(all) || all[i+1].v != a.v {
-			most = max(most, math.Abs(below[0]-below[1]))
-		}
-	}
-	return most
-}

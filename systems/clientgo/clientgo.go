@@ -62,6 +62,8 @@ func init() {
 		Breaks: "Without the store, or a way to it, nobody leads: a holder gives up after renew_deadline. " +
 			"Nothing fences a holder. One whose clock is slow, or that stands still for longer than " +
 			"lease_duration exceeds renew_deadline, acts as leader beside the next.",
+		Predicted: &algo.Prediction{By: "lease", Set: "kubernetes",
+			Differs: "The algorithm begins with a settled leader, the library elects its first."},
 	}, module, newProcess)
 }
 

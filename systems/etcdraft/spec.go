@@ -63,6 +63,8 @@ func Spec() algo.Spec {
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Service:  algo.Led,
+		Predicted: &algo.Prediction{By: "raft", Set: "etcd",
+			Differs: "Both draw time-outs from the same range of ticks, from other random numbers."},
 		Breaks: "Without a majority that reaches each other there is no leader. Without check_quorum, a leader " +
 			"that is cut off keeps considering itself leader.",
 	}

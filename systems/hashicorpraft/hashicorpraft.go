@@ -52,6 +52,11 @@ func init() {
 		Breaks: "Without a majority that reaches each other there is no leader. A leader that is cut off " +
 			"considers itself leader until leader_lease_timeout has passed. Without pre_vote a server that " +
 			"was cut off is in a higher term when it returns, and unseats the leader.",
+		Predicted: &algo.Prediction{By: "raft", Set: "consul", Params: map[string]any{
+			"heartbeat": 100 * time.Millisecond, "heartbeat_spread": 100 * time.Millisecond,
+			"t_election": time.Second, "t_election_spread": time.Second, "t_quorum": 500 * time.Millisecond},
+			Differs: "The times of the set are divided by 5, which is Consul's raft_multiplier. The library draws " +
+				"the time to the next heartbeat for each follower by itself, the algorithm draws one for all."},
 	}, module, newNode)
 }
 

@@ -39,6 +39,9 @@ func init() {
 			Crashes: func(n int, _ algo.Params) int { return (n - 1) / 2 }},
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm},
 		Service:  algo.Led,
+		Predicted: &algo.Prediction{By: "raft", Params: map[string]any{"heartbeat": time.Second,
+			"t_election": 4 * time.Second, "t_election_spread": 5 * time.Second},
+			Differs: "The algorithm begins with a settled leader; servers with empty logs elect one only together."},
 		Breaks: "Without a majority there is no leader. A new cluster elects its first one only " +
 			"while all of its servers are up: votes of servers with empty logs count only if all vote.",
 	}, module, newNode)

@@ -25,6 +25,10 @@ type Request struct {
 	Strict, NoFail   bool
 	Over             string // "": trials
 	Stat             string // a quantile of operations; "": all statistics
+	// Distribution compares two algorithms by the distributions of a time; Above is a duration, and Figures
+	// the folder of the picture; "": none.
+	Distribution   bool
+	Above, Figures string
 }
 
 // Usual is the request with every default.
@@ -145,29 +149,9 @@ func readBoth(base, new string) (a, b *results.Table, err error) {
 
 // Algorithms compares two algorithms of one run, by their labels, in each place of its sweep.
 func Algorithms(path, a, b string, q Request) (*answer.Document, error) {
-	o, err := q.Options()
+	t, err := two(path, a, b, &q)
 	if err != nil {
 		return nil, err
-	}
-	t, err := results.ReadTable(path)
-	if err != nil {
-		return nil, err
-	}
-	t = view.Filter(t, o.Where)
-	labels := []string{}
-	for _, c := range t.Cells() {
-		if label := view.Label(c.Design); !slices.Contains(labels, label) {
-			labels = append(labels, label)
-		}
-	}
-	for _, label := range []string{a, b} {
-		if !slices.Contains(labels, label) {
-			wrong := &metric.NameError{Kind: "algorithm", Name: label, Known: labels}
-			return nil, answer.Mistaken("%v", wrong)
-		}
-	}
-	if a == b {
-		return nil, answer.Mistaken("%s and %s: expected two different algorithms", a, b)
 	}
 	rankings, err := rankings(t, q.Metrics)
 	if err != nil {
@@ -195,6 +179,35 @@ func Algorithms(path, a, b string, q Request) (*answer.Document, error) {
 		return duel.Fast == a && duel.Slow == b || duel.Fast == b && duel.Slow == a
 	})
 	return d, nil
+}
+
+// two reads a run, which has two algorithms of these labels.
+func two(path, a, b string, q *Request) (*results.Table, error) {
+	o, err := q.Options()
+	if err != nil {
+		return nil, err
+	}
+	t, err := results.ReadTable(path)
+	if err != nil {
+		return nil, err
+	}
+	t = view.Filter(t, o.Where)
+	labels := []string{}
+	for _, c := range t.Cells() {
+		if label := view.Label(c.Design); !slices.Contains(labels, label) {
+			labels = append(labels, label)
+		}
+	}
+	for _, label := range []string{a, b} {
+		if !slices.Contains(labels, label) {
+			wrong := &metric.NameError{Kind: "algorithm", Name: label, Known: labels}
+			return nil, answer.Mistaken("%v", wrong)
+		}
+	}
+	if a == b {
+		return nil, answer.Mistaken("%s and %s: expected two different algorithms", a, b)
+	}
+	return t, nil
 }
 
 // rankings are those by the metrics of these names, or else that by the main time.

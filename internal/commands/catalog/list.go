@@ -108,6 +108,9 @@ func List(name string) (*answer.Document, error) {
 func listAlgorithms() (list []word) {
 	for _, a := range algo.All() {
 		t := word{name: a.ID, problem: a.Problem, doc: a.Spec.Summary}
+		if a.Spec.Predicted != nil {
+			t.doc += "; predicted by " + a.Spec.Predicted.String()
+		}
 		for _, set := range a.Spec.Sets {
 			t.more = append(t.more, set.Name)
 		}

@@ -11,6 +11,9 @@ const (
 	sec = time.Second
 )
 
+// notMeasured is what the sets say of systems that are programs and no library.
+const notMeasured = "Nothing of the system itself was measured."
+
 // sets are the settings of systems that elect leaders by Raft's rules or by such as are near.
 func sets() []algo.Set {
 	return []algo.Set{
@@ -29,22 +32,7 @@ func sets() []algo.Set {
 				"time-out is below twice the time-out, and 5 heartbeat <= t_election <= 50s " +
 				"(embed/config.go, Validate).",
 			Fit: fitEtcd},
-		{Name: "cockroachdb", Doc: "CockroachDB: ticks of 500 ms, from 4 to 7 of them",
-			Params: map[string]any{
-				"heartbeat": sec, "tick": 500 * ms, "t_election": 2 * sec, "t_election_spread": 2 * sec,
-				"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
-			},
-			Source: "CockroachDB 23.2 and 24.1: COCKROACH_RAFT_TICK_INTERVAL 500ms, " +
-				"COCKROACH_RAFT_HEARTBEAT_INTERVAL_TICKS 2 and " +
-				"COCKROACH_RAFT_ELECTION_TIMEOUT_TICKS 4 (pkg/base/config.go). The algorithm is " +
-				"that of etcd.",
-			Differs: "Versions whose leader leases rest on the liveness of stores elect as soon " +
-				"as a store's support, 3 s by default, has ended, without this time-out. Idle " +
-				"ranges send no heartbeats (quiescence).",
-			Demands: "Times count in ticks, a random time-out is below twice the time-out, and " +
-				"the time-out has more ticks than the heartbeat (go.etcd.io/raft, " +
-				"Config.validate).",
-			Fit: fitCockroach},
+		cockroachdb(),
 		{Name: "consul", Doc: "Consul: HashiCorp's Raft, slowed five times",
 			Params: map[string]any{
 				"heartbeat": 500 * ms, "heartbeat_spread": 500 * ms, "commit_timeout": 50 * ms,
@@ -64,24 +52,56 @@ func sets() []algo.Set {
 			Demands: "raft_multiplier is a whole number from 1 to 10 (agent/config/builder.go), " +
 				"and multiplies all times but commit_timeout.",
 			Fit: fitConsul},
-		{Name: "mongodb", Doc: "MongoDB's protocol version 1: give priorities by priority",
-			Params: map[string]any{
-				"heartbeat": 2 * sec, "t_election": 10 * sec, "t_election_spread": 1500 * ms,
-				"priority_mode": byTakeover,
-				"check_quorum":  true, "sticky": stickyOff, "pre_vote": true, "pre_vote_lease": false,
-			},
-			Source: "MongoDB 4.0 and later: electionTimeoutMillis 10 000 and " +
-				"kDefaultHeartbeatInterval 2 s (repl_set_config.cpp), " +
-				"replElectionTimeoutOffsetLimitFraction 0.15 (repl_server_parameters.idl).",
-			Differs: "Members hear of the primary by pulling its log as well as by heartbeats, " +
-				"which all exchange with all. A takeover waits until the member is fresh, and " +
-				"there is one for members that are further ahead (catch-up takeover). A new " +
-				"primary catches up before it takes writes. Members have priority 1 there, which " +
-				"means nothing unless another is given to some.",
-			Demands: "Times are whole milliseconds, and up to 15 % of the time-out are added at " +
-				"random (replElectionTimeoutOffsetLimitFraction, unless that is set, too).",
-			Fit: fitMongo},
+		mongodb(),
 	}
+}
+
+// cockroachdb has the settings of a program that is no library: only its source was read.
+func cockroachdb() algo.Set {
+	return algo.Set{Name: "cockroachdb", Doc: "CockroachDB: ticks of 500 ms, from 4 to 7 of them",
+		Params: map[string]any{
+			"heartbeat": sec, "tick": 500 * ms, "t_election": 2 * sec, "t_election_spread": 2 * sec,
+			"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
+		},
+		Source: "CockroachDB 23.2 and 24.1, github.com/cockroachdb/cockroach: in pkg/base/config.go " +
+			"defaultRaftTickInterval 500 ms, defaultRaftHeartbeatIntervalTicks 2, " +
+			"defaultRaftElectionTimeoutTicks 4 and defaultRaftEnableCheckQuorum true; pre-votes in " +
+			"pkg/kv/kvserver/store.go, newRaftConfig; from 4 to 7 ticks, and votes that a lease " +
+			"refuses, in raft.go, resetRandomizedElectionTimeout and Step, which is etcd's. " +
+			notMeasured,
+		Differs: "Versions whose leader leases rest on the liveness of stores elect as soon " +
+			"as a store's support, 3 s by default, has ended, without this time-out. Idle " +
+			"ranges send no heartbeats (quiescence).",
+		Demands: "Times count in ticks, a random time-out is below twice the time-out, and " +
+			"the time-out has more ticks than the heartbeat (go.etcd.io/raft, " +
+			"Config.validate).",
+		Fit: fitCockroach}
+}
+
+// mongodb has those of another.
+func mongodb() algo.Set {
+	return algo.Set{Name: "mongodb", Doc: "MongoDB's protocol version 1: give priorities by priority",
+		Params: map[string]any{
+			"heartbeat": 2 * sec, "t_election": 10 * sec, "t_election_spread": 1500 * ms,
+			"priority_mode": byTakeover,
+			"check_quorum":  true, "sticky": stickyOff, "pre_vote": true, "pre_vote_lease": false,
+		},
+		Source: "MongoDB 4.0 and later, github.com/mongodb/mongo, src/mongo/db/repl: in " +
+			"repl_set_config.cpp kDefaultElectionTimeoutPeriod 10 s, kDefaultHeartbeatInterval 2 s, " +
+			"and the wait of a takeover, getPriorityTakeoverDelay; " +
+			"replElectionTimeoutOffsetLimitFraction 0.15 in repl_server_parameters.idl, which " +
+			"_cancelAndRescheduleElectionTimeout of replication_coordinator_impl_heartbeat.cpp " +
+			"adds; dry runs in replication_coordinator_impl_elect_v1.cpp; a primary that gives up " +
+			"in topology_coordinator.cpp, checkMemberTimeouts, and votes that no lease refuses in " +
+			"processReplSetRequestVotes. " + notMeasured,
+		Differs: "Members hear of the primary by pulling its log as well as by heartbeats, " +
+			"which all exchange with all. A takeover waits until the member is fresh, and " +
+			"there is one for members that are further ahead (catch-up takeover). A new " +
+			"primary catches up before it takes writes. Members have priority 1 there, which " +
+			"means nothing unless another is given to some.",
+		Demands: "Times are whole milliseconds, and up to 15 % of the time-out are added at " +
+			"random (replElectionTimeoutOffsetLimitFraction, unless that is set, too).",
+		Fit: fitMongo}
 }
 
 // whole is d in whole units, one at least.

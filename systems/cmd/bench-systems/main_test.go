@@ -15,6 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // TestMain is the command itself where the test asks for it.
@@ -312,11 +315,18 @@ func TestPrediction(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values := column(t, experiment(t, string(text), "--set", "name=x", "--set",
-				fmt.Sprintf("repetitions=%.0f", c.repetitions)), "downtime_ms")
-			if len(values) < 2 {
-				t.Fatalf("%d labels, want a library and an algorithm", len(values))
+			dir := experiment(t, string(text), "--set", "name=x", "--set",
+				fmt.Sprintf("repetitions=%.0f", c.repetitions))
+			values := column(t, dir, "downtime_ms")
+			labels := slices.Sorted(maps.Keys(values))
+			if len(labels) < 2 {
+				t.Fatalf("%d labels, want a library and an algorithm", len(labels))
 			}
+			said, code := bench(t, append([]string{"compare", dir, "--distribution"}, labels[:2]...)...)
+			if code != 0 || !strings.Contains(said, "(Kolmogorov and Smirnov)") {
+				t.Errorf("exit code %d: %s", code, said)
+			}
+			t.Log(said)
 			for _, p := range []float64{0.05, 0.5, 0.95} {
 				least, most := math.Inf(1), 0.0
 				for label, v := range values {
@@ -377,9 +387,46 @@ func TestList(t *testing.T) {
 	said, code := bench(t, "list")
 	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v",
 		"election/memberlist github.com/hashicorp/memberlist v", "election/etcd-node go.etcd.io/raft/v3 v",
-		"election/nats-meta github.com/nats-io/nats-server/v2 v"} {
+		"election/nats-meta github.com/nats-io/nats-server/v2 v", "predicted by raft, set consul, with heartbeat 100ms",
+		"predicted by raft, set etcd", "predicted by lease, set kubernetes"} {
 		if code != 0 || !strings.Contains(said, want) {
 			t.Errorf("exit code %d, and %q is missing in: %s", code, want, fmt.Sprintf("%.2000s", said))
 		}
+	}
+}
+
+// TestPredicted: what predicts a library is linked, and takes the parameters.
+func TestPredicted(t *testing.T) {
+	predicted := 0
+	for _, a := range algo.All() {
+		p := a.Spec.Predicted
+		if p == nil {
+			continue
+		}
+		predicted++
+		by, err := algo.Lookup("election/" + p.By)
+		if err != nil {
+			t.Errorf("%s: %v", a.ID, err)
+			continue
+		}
+		params := map[string]any{}
+		if p.Set != "" {
+			set, err := by.Spec.SetOf(p.Set)
+			if err != nil {
+				t.Errorf("%s: %v", a.ID, err)
+				continue
+			}
+			maps.Copy(params, set.Params)
+		}
+		maps.Copy(params, p.Params)
+		if _, errs := by.Spec.Resolve(params, algo.Network{Nodes: 3, Latency: time.Millisecond, Bounded: true}); errs != nil {
+			t.Errorf("%s: %v", a.ID, errs)
+		}
+		if p.Differs == "" {
+			t.Errorf("%s: it does not say why the two are apart", a.ID)
+		}
+	}
+	if predicted != 5 {
+		t.Errorf("%d libraries are predicted, want 5", predicted)
 	}
 }
