@@ -26,7 +26,7 @@ func addStudies(d *answer.Document, studies []*Study, dirs []string) *answer.Tab
 	for i, study := range studies {
 		var on []string
 		for _, k := range slices.Backward(transport.All) {
-			if k.Virtual || study.Sockets != nil { // libraries are no part of a study
+			if k.Repeats || !k.Virtual && study.Sockets != nil { // libraries are no part of a study
 				on = append(on, k.Name)
 			}
 		}

@@ -218,7 +218,8 @@ func TestPrediction(t *testing.T) {
 			if len(values) != 2 {
 				t.Fatalf("%d labels, want a library and an algorithm", len(values))
 			}
-			said, code := bench(t, append([]string{"compare", dir, "--distribution"}, slices.Sorted(maps.Keys(values))...)...)
+			args := append([]string{"compare", dir, "--distribution"}, slices.Sorted(maps.Keys(values))...)
+			said, code := bench(t, args...)
 			for _, want := range []string{" is predicted by ", "(Kolmogorov and Smirnov)"} {
 				if code != 0 || !strings.Contains(said, want) {
 					t.Errorf("exit code %d, and %q is missing in: %s", code, want, said)
@@ -274,8 +275,8 @@ func TestRefusals(t *testing.T) {
 func TestList(t *testing.T) {
 	said, code := bench(t, "list")
 	for _, want := range []string{"election/hashicorp-raft github.com/hashicorp/raft v", "election/client-go k8s.io/client-go v",
-		"election/memberlist github.com/hashicorp/memberlist v", "predicted by raft, set consul, with heartbeat 100ms",
-		"predicted by raft, set etcd", "predicted by lease, set kubernetes"} {
+		"election/memberlist github.com/hashicorp/memberlist v",
+		"predicted by raft, set consul, with heartbeat 100ms", "predicted by raft, set etcd", "predicted by lease, set kubernetes"} {
 		if code != 0 || !strings.Contains(said, want) {
 			t.Errorf("exit code %d, and %q is missing in: %s", code, want, fmt.Sprintf("%.2000s", said))
 		}
@@ -306,11 +307,12 @@ func TestPredicted(t *testing.T) {
 			maps.Copy(params, set.Params)
 		}
 		maps.Copy(params, p.Params)
-		if _, errs := by.Spec.Resolve(params, algo.Network{Nodes: 3, Latency: time.Millisecond, Bounded: true}); errs != nil {
+		net := algo.Network{Nodes: 3, Latency: time.Millisecond, Bounded: true}
+		if _, errs := by.Spec.Resolve(params, net); errs != nil {
 			t.Errorf("%s: %v", a.ID, errs)
 		}
 		if p.Differs == "" {
-			t.Errorf("%s: it does not say why the two are apart", a.ID)
+			t.Errorf("%s: it does not say what differs", a.ID)
 		}
 	}
 	if predicted != 3 {
