@@ -45,7 +45,7 @@ type Prediction struct {
 	By      string         // the name of the algorithm
 	Set     string         // one of its sets; "": none
 	Params  map[string]any // others than those of the set
-	Differs string         // why the two are still apart, in sentences
+	Differs string         // what the two do otherwise, in sentences
 }
 
 // String is the algorithm with its parameters.

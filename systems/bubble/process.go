@@ -83,9 +83,11 @@ func (p *Process) Suspect(of algo.ID, suspected bool) {
 		t = trace.Restore
 	}
 	p.say(func() {
-		p.world.record(trace.Record{Type: t, Process: uint32(p.ID), Incarnation: p.Incarnation, Peer: uint32(of)})
+		p.world.record(trace.Record{Type: t, Process: uint32(p.ID), Incarnation: p.Incarnation,
+			Peer: uint32(of)})
 		if suspected && of == p.leader {
-			p.world.record(trace.Record{Type: trace.Elect, Process: uint32(p.ID), Incarnation: p.Incarnation})
+			p.world.record(trace.Record{Type: trace.Elect, Process: uint32(p.ID),
+				Incarnation: p.Incarnation})
 		}
 	})
 }

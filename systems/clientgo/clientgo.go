@@ -37,7 +37,8 @@ func init() {
 		Params: []algo.Param{
 			{Name: "store", Type: algo.Int, Min: int64(1), Process: true, Default: algo.Const(int64(1)),
 				Doc: "the process that is the API server"},
-			bubble.Patience("lease_duration", 15*time.Second, least, "how long a record must stay unchanged before others take it"),
+			bubble.Patience("lease_duration", 15*time.Second, time.Second,
+				"how long a record must stay unchanged before others take it; the record has whole seconds of it"),
 			bubble.Wait("renew_deadline", 10*time.Second, least, "how long a holder tries to renew before it gives up"),
 			bubble.Wait("retry_period", 2*time.Second, least, "between two attempts"),
 			bubble.Wait("t_request", 5*time.Second, least, "how long to wait for an answer: half of renew_deadline in "+

@@ -11,8 +11,8 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 )
 
-// TestDistributions: the answer has the quantiles of both, the share above a bound with its interval, their distance
-// and a picture; a trial that timed out counts as longer than all others.
+// TestDistributions: the answer has the quantiles of both, the share above a bound with its interval, their
+// distance and a picture; a trial that timed out counts as longer than all others.
 func TestDistributions(t *testing.T) {
 	t.Parallel()
 	const rest = "3,sim,%s,,1,true,1,1,%d,9,9,0,0,0,9,0,,,%d,0\n"
@@ -51,6 +51,11 @@ func TestDistributions(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(q.Figures, "distribution-downtime_ms."+ending)); err != nil || info.Size() == 0 {
 			t.Errorf("no picture: %v", err)
 		}
+	}
+	p := Usual()
+	p.Above = "1s"
+	if _, err := p.Options(); err == nil || err.Error() != "--above 1s needs --distribution" {
+		t.Errorf("without --distribution: %v", err)
 	}
 	for above, want := range map[string]string{"soon": "--above soon: expected a duration, as 163s", "-1s": "--above -1s"} {
 		q.Above = above

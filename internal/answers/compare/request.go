@@ -66,6 +66,9 @@ func (q *Request) Options() (o Options, err error) {
 	if err := q.tails(); err != nil {
 		return o, err
 	}
+	if _, err := q.bounded(); err != nil {
+		return o, err
+	}
 	for _, text := range q.FailIf {
 		c, err := ParseCondition(text)
 		if err != nil {

@@ -30,13 +30,14 @@ func TestApart(t *testing.T) {
 			c.x, c.y = c.y, c.x
 		}
 	}
-	if d, lo, hi := stats.Apart(nil, []float64{1}, 0.95); !math.IsNaN(d) || !math.IsNaN(lo) || !math.IsNaN(hi) {
+	d, lo, hi := stats.Apart(nil, []float64{1}, 0.95)
+	if !math.IsNaN(d) || !math.IsNaN(lo) || !math.IsNaN(hi) {
 		t.Errorf("of nothing: %v [%v, %v]", d, lo, hi)
 	}
 }
 
-// TestApart_Interval: it covers the distance of the distributions, which are uniform from 0 and from shift on, in 19
-// of 20 samples at least, and is no longer than the bound of the samples' sizes.
+// TestApart_Interval: it covers the distance of the distributions, which are uniform from 0 and from shift on,
+// in 19 of 20 samples at least, and is no longer than the bound of the samples' sizes.
 func TestApart_Interval(t *testing.T) {
 	t.Parallel()
 	const n, m, rounds = 200, 500, 2000

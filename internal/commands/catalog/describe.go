@@ -47,7 +47,7 @@ func Describe(a *algo.Algorithm) *answer.Document {
 	addSets(d, spec.Sets)
 	if p := spec.Predicted; p != nil {
 		d.Add(answer.Facts{{Name: "predicted_by", Value: p.By}, {Name: "predicted_with_set", Value: p.Set},
-			{Name: "predicted_apart", Value: p.Differs}})
+			{Name: "predicted_differs", Value: p.Differs}})
 		d.Say(fmt.Sprintf("\nPredicted by %v\n%s", p, console.Wrap(p.Differs, 2)))
 	}
 	return d
