@@ -80,3 +80,6 @@ func Patience(name string, usual, least time.Duration, doc string) algo.Param {
 	p.Tunes = algo.Patience
 	return p
 }
+
+// Kind declares a kind of messages of a library, of which a trial knows the name and the size.
+func Kind(name string) algo.Message { return algo.Raw{Name: name} }

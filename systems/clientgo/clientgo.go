@@ -33,7 +33,7 @@ func init() {
 			Deviations: "The library runs unmodified. The API server is a process of the trial, store: a " +
 				"record with a version, which survives its restart. A process that has lost the lease " +
 				"competes again at once; most programs of Kubernetes exit, and are started again."},
-		Messages: []algo.Message{Get{}, GetReply{}, Create{}, CreateReply{}, Update{}, UpdateReply{}},
+		Messages: []algo.Message{get, getReply, create, createReply, update, updateReply},
 		Params: []algo.Param{
 			{Name: "store", Type: algo.Int, Min: int64(1), Process: true, Default: algo.Const(int64(1)),
 				Doc: "the process that is the API server"},
@@ -69,21 +69,14 @@ func init() {
 }
 
 // The kinds of its messages.
-type (
-	Get         struct{}
-	GetReply    struct{}
-	Create      struct{}
-	CreateReply struct{}
-	Update      struct{}
-	UpdateReply struct{}
+var (
+	get         = bubble.Kind("GET")
+	getReply    = bubble.Kind("GET-REPLY")
+	create      = bubble.Kind("CREATE")
+	createReply = bubble.Kind("CREATE-REPLY")
+	update      = bubble.Kind("UPDATE")
+	updateReply = bubble.Kind("UPDATE-REPLY")
 )
-
-func (Get) Kind() string         { return "GET" }
-func (GetReply) Kind() string    { return "GET-REPLY" }
-func (Create) Kind() string      { return "CREATE" }
-func (CreateReply) Kind() string { return "CREATE-REPLY" }
-func (Update) Kind() string      { return "UPDATE" }
-func (UpdateReply) Kind() string { return "UPDATE-REPLY" }
 
 func newProcess(p *bubble.Process) bubble.Subject {
 	if at := algo.ID(p.Params.Int("store")); at != p.ID {

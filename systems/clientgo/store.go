@@ -127,7 +127,7 @@ func (c *contender) ask(ctx context.Context, request, reply algo.Message, bytes 
 }
 
 func (c *contender) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	got, err := c.ask(ctx, Get{}, GetReply{}, 0, (*server).get)
+	got, err := c.ask(ctx, get, getReply, 0, (*server).get)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,13 +136,13 @@ func (c *contender) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord
 }
 
 func (c *contender) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	_, err := c.ask(ctx, Create{}, CreateReply{}, size(r), func(s *server) result { return s.put(r, 0) })
+	_, err := c.ask(ctx, create, createReply, size(r), func(s *server) result { return s.put(r, 0) })
 	return err
 }
 
 func (c *contender) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	seen := c.seen.Load()
-	_, err := c.ask(ctx, Update{}, UpdateReply{}, size(r), func(s *server) result { return s.put(r, seen) })
+	_, err := c.ask(ctx, update, updateReply, size(r), func(s *server) result { return s.put(r, seen) })
 	return err
 }
 

@@ -28,8 +28,8 @@ func init() {
 			Venue: module, Year: 2026,
 			Deviations: "The library runs unmodified. Its transport and its stores are Conclave's; replication is " +
 				"not pipelined."},
-		Messages: []algo.Message{AppendEntries{}, AppendReply{}, PreVote{}, PreVoteReply{}, RequestVote{},
-			VoteReply{}},
+		Messages: []algo.Message{appendEntries, appendReply, preVote, preVoteReply, requestVote,
+			voteReply},
 		Params: []algo.Param{
 			bubble.Patience("heartbeat_timeout", time.Second, least, "a follower that has heard nothing for so long is a candidate"),
 			bubble.Wait("election_timeout", time.Second, least, "a candidate without a majority tries again after so long"),
@@ -61,21 +61,14 @@ func init() {
 }
 
 // The kinds of its messages.
-type (
-	AppendEntries struct{}
-	AppendReply   struct{}
-	PreVote       struct{}
-	PreVoteReply  struct{}
-	RequestVote   struct{}
-	VoteReply     struct{}
+var (
+	appendEntries = bubble.Kind("APPEND-ENTRIES")
+	appendReply   = bubble.Kind("APPEND-REPLY")
+	preVote       = bubble.Kind("PRE-VOTE")
+	preVoteReply  = bubble.Kind("PRE-VOTE-REPLY")
+	requestVote   = bubble.Kind("REQUEST-VOTE")
+	voteReply     = bubble.Kind("VOTE-REPLY")
 )
-
-func (AppendEntries) Kind() string { return "APPEND-ENTRIES" }
-func (AppendReply) Kind() string   { return "APPEND-REPLY" }
-func (PreVote) Kind() string       { return "PRE-VOTE" }
-func (PreVoteReply) Kind() string  { return "PRE-VOTE-REPLY" }
-func (RequestVote) Kind() string   { return "REQUEST-VOTE" }
-func (VoteReply) Kind() string     { return "VOTE-REPLY" }
 
 // A node is one server.
 type node struct {

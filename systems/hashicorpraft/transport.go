@@ -35,17 +35,17 @@ func (n *node) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.Ap
 
 func (n *node) AppendEntries(id raft.ServerID, _ raft.ServerAddress, args *raft.AppendEntriesRequest,
 	resp *raft.AppendEntriesResponse) error {
-	return call(n, id, AppendEntries{}, AppendReply{}, args, resp)
+	return call(n, id, appendEntries, appendReply, args, resp)
 }
 
 func (n *node) RequestVote(id raft.ServerID, _ raft.ServerAddress, args *raft.RequestVoteRequest,
 	resp *raft.RequestVoteResponse) error {
-	return call(n, id, RequestVote{}, VoteReply{}, args, resp)
+	return call(n, id, requestVote, voteReply, args, resp)
 }
 
 func (n *node) RequestPreVote(id raft.ServerID, _ raft.ServerAddress, args *raft.RequestPreVoteRequest,
 	resp *raft.RequestPreVoteResponse) error {
-	return call(n, id, PreVote{}, PreVoteReply{}, args, resp)
+	return call(n, id, preVote, preVoteReply, args, resp)
 }
 
 func (n *node) TimeoutNow(raft.ServerID, raft.ServerAddress, *raft.TimeoutNowRequest,

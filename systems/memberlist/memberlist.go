@@ -32,7 +32,7 @@ func init() {
 			Deviations: "The library runs unmodified, with the settings of DefaultLANConfig. It elects nobody: each " +
 				"process names the highest member that it believes alive. Segments of a stream that are lost are not " +
 				"sent again."},
-		Messages: []algo.Message{Packet{}, Dial{}, Accept{}, Segment{}},
+		Messages: []algo.Message{packet, dial, accept, segment},
 		Params: []algo.Param{
 			bubble.Patience("probe_interval", time.Second, least, "from one probe of a member to the next"),
 			bubble.Wait("probe_timeout", 500*time.Millisecond, least, "how long a probed member may take to answer"),
@@ -55,17 +55,12 @@ func init() {
 }
 
 // The kinds of its messages.
-type (
-	Packet  struct{}
-	Dial    struct{}
-	Accept  struct{}
-	Segment struct{}
+var (
+	packet  = bubble.Kind("PACKET")
+	dial    = bubble.Kind("DIAL")
+	accept  = bubble.Kind("ACCEPT")
+	segment = bubble.Kind("SEGMENT")
 )
-
-func (Packet) Kind() string  { return "PACKET" }
-func (Dial) Kind() string    { return "DIAL" }
-func (Accept) Kind() string  { return "ACCEPT" }
-func (Segment) Kind() string { return "SEGMENT" }
 
 // A member is one process.
 type member struct {

@@ -31,7 +31,7 @@ func (m *member) WriteTo(b []byte, addr string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	data, from := append([]byte(nil), b...), address(m.ID)
-	m.Send(to, Packet{}, len(data), func(s bubble.Subject) {
+	m.Send(to, packet, len(data), func(s bubble.Subject) {
 		select {
 		case s.(*member).packets <- &memberlist.Packet{Buf: data, From: from, Timestamp: time.Now()}:
 		default:
@@ -49,7 +49,7 @@ func (m *member) DialTimeout(addr string, timeout time.Duration) (net.Conn, erro
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	here := newStream()
-	there, err := bubble.Call(ctx, m.Process, to, Dial{}, Accept{}, 0, func(s bubble.Subject) (*stream, int) {
+	there, err := bubble.Call(ctx, m.Process, to, dial, accept, 0, func(s bubble.Subject) (*stream, int) {
 		at := s.(*member)
 		far := newStream()
 		go far.pump(at.Process, m.ID, here)
@@ -91,10 +91,10 @@ func (s *stream) pump(p *bubble.Process, to algo.ID, other *stream) {
 	for seq := uint64(0); ; seq++ {
 		n, err := s.wire.Read(buf)
 		data := append([]byte(nil), buf[:n]...)
-		p.Send(to, Segment{}, n, func(bubble.Subject) { other.arrive(seq, data) })
+		p.Send(to, segment, n, func(bubble.Subject) { other.arrive(seq, data) })
 		if err != nil {
 			if n > 0 {
-				p.Send(to, Segment{}, 0, func(bubble.Subject) { other.arrive(seq+1, nil) })
+				p.Send(to, segment, 0, func(bubble.Subject) { other.arrive(seq+1, nil) })
 			}
 			return
 		}

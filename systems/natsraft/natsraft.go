@@ -30,7 +30,7 @@ func init() {
 			Deviations: "The servers run unmodified. A client of the system account in each carries its " +
 				"messages, in place of routes. Messages that are lost are not sent again. A pause does not " +
 				"stop writes to files."},
-		Messages:  []algo.Message{Vote{}, VoteReply{}, Append{}, AppendReply{}, Other{}},
+		Messages:  []algo.Message{vote, voteReply, appends, appendReply, other},
 		Diskless:  true, // its files are those of the machine
 		Perpetual: true,
 		Settles:   func(algo.Params) time.Duration { return 2 * time.Second }, // two heartbeats

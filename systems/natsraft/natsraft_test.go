@@ -20,8 +20,8 @@ func TestImage(t *testing.T) {
 // TestKinds: each subject of the raft below JetStream (raft.go, raftVoteSubj and others) has its kind.
 func TestKinds(t *testing.T) {
 	for subject, want := range map[string][2]algo.Message{
-		"$NRG.V._meta_": {Vote{}, VoteReply{}}, "$NRG.AE._meta_": {Append{}, AppendReply{}},
-		"$NRG.CR.abcdefgh": {Other{}, Other{}}, "$SYS.SERVER.A.STATSZ": {Other{}, Other{}},
+		"$NRG.V._meta_": {vote, voteReply}, "$NRG.AE._meta_": {appends, appendReply},
+		"$NRG.CR.abcdefgh": {other, other}, "$SYS.SERVER.A.STATSZ": {other, other},
 	} {
 		if ask, answer := kinds(subject); [2]algo.Message{ask, answer} != want {
 			t.Errorf("%s: %s, %s; want %v", subject, ask.Kind(), answer.Kind(), want)

@@ -13,29 +13,23 @@ import (
 )
 
 // The kinds of its messages. Others carry the states of servers, proposals, and what a server has missed.
-type (
-	Vote        struct{}
-	VoteReply   struct{}
-	Append      struct{}
-	AppendReply struct{}
-	Other       struct{}
+var (
+	vote        = bubble.Kind("VOTE")
+	voteReply   = bubble.Kind("VOTE-REPLY")
+	appends     = bubble.Kind("APPEND")
+	appendReply = bubble.Kind("APPEND-REPLY")
+	other       = bubble.Kind("OTHER")
 )
-
-func (Vote) Kind() string        { return "VOTE" }
-func (VoteReply) Kind() string   { return "VOTE-REPLY" }
-func (Append) Kind() string      { return "APPEND" }
-func (AppendReply) Kind() string { return "APPEND-REPLY" }
-func (Other) Kind() string       { return "OTHER" }
 
 // kinds are those of what all servers listen to, and of the answers.
 func kinds(subject string) (ask, answer algo.Message) {
 	switch {
 	case strings.HasPrefix(subject, "$NRG.V."):
-		return Vote{}, VoteReply{}
+		return vote, voteReply
 	case strings.HasPrefix(subject, "$NRG.AE."):
-		return Append{}, AppendReply{}
+		return appends, appendReply
 	}
-	return Other{}, Other{}
+	return other, other
 }
 
 // An inbox is where one server waits for answers of a kind.

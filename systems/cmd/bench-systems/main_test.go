@@ -433,3 +433,35 @@ func TestPredicted(t *testing.T) {
 		t.Errorf("%d libraries are predicted, want 5", predicted)
 	}
 }
+
+// TestSizes: an adapter has at most 300 lines of code, so that one of a library of your own takes an afternoon.
+func TestSizes(t *testing.T) {
+	adapters := map[string]int{}
+	files, err := filepath.Glob("../../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		dir := filepath.Base(filepath.Dir(file))
+		if strings.HasSuffix(file, "_test.go") || dir == "bubble" || dir == "etcdraft" { // etcdraft is a plugin
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				adapters[dir]++
+			}
+		}
+	}
+	if len(adapters) != 6 { // with all, which links them
+		t.Errorf("%d folders, want 6: %v", len(adapters), adapters)
+	}
+	for dir, lines := range adapters {
+		if lines > 300 {
+			t.Errorf("%s has %d lines of code", dir, lines)
+		}
+	}
+}
