@@ -2,6 +2,7 @@ package fault
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -41,8 +42,10 @@ func (d *Draw) Swarm() (out []Event) {
 
 // Any is an event of one of those; false: none may happen.
 func (d *Draw) Any() (Event, bool) {
-	for _, k := range d.Rand.Perm(len(All())) {
-		f := All()[k]
+	// Disks and stalls came later, and are not drawn: so a seed draws what it has always drawn.
+	list := slices.DeleteFunc(slices.Clone(All()), func(f *Fault) bool { return f.Disk || f.Lasts != nil })
+	for _, k := range d.Rand.Perm(len(list)) {
+		f := list[k]
 		if !d.may(f) {
 			continue
 		}
