@@ -70,7 +70,7 @@ func init() {
 		Breaks: func(e *Event, _ time.Duration) Assumption { return Named(Crash).Breaks(e, 0) },
 		State:  &State{"fault", "has a full disk"},
 	}, {
-		Name: LyingDisk, Doc: "its writes succeed, and are gone after a crash; for: those until then",
+		Name: LyingDisk, Doc: "what it writes is gone after a crash; for: what it writes until then",
 		Takes: []string{"who", "for"}, Breaks: assumes(Storage),
 		State: &State{"fault", "has a disk that lies"},
 	}} {
