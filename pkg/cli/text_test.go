@@ -158,7 +158,8 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "runs the examples of all commands")
 	here := newFolder(t)
-	here.put(t, "configs/quickstart.yaml", strings.Replace(small, "name: small", "name: quickstart", 1))
+	here.put(t, "configs/quickstart.yaml", strings.NewReplacer("name: small", "name: quickstart",
+		"{name: ring-list, label: ring}", "ring-list").Replace(small))
 	if err := os.CopyFS(here.path("configs/papers"), os.DirFS(study(t, "bully-best", stated))); err != nil {
 		t.Fatal(err)
 	}
