@@ -42,14 +42,10 @@ const byDoc = "skew: how far its clock is ahead; slow: the extra time of each ev
 
 // DiskOf is the disk of a process from the instruction on; false: the instruction is about something else.
 func DiskOf(i *Instruction) (d Disk, is bool) {
-	switch i.Do {
-	case SlowDisk, HungDisk, FullDisk, LyingDisk:
-		if !i.Undo {
-			d = Disk{i.Do, own[SlowWriting](i.Args).By}
-		}
-		return d, true
+	if is = i.of().Disk; is && !i.Undo {
+		d = Disk{i.Do, own[SlowWriting](i.Args).By}
 	}
-	return d, false
+	return d, is
 }
 
 func init() {

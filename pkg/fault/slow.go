@@ -20,8 +20,7 @@ func SlowBy(d time.Duration) Args { return Args{&Slowing{d}} }
 // Params declares the fields.
 func (s *Slowing) Params() []param.Param {
 	return []param.Param{{Name: "by", Doc: byDoc, At: &s.By, Min: time.Microsecond, Max: time.Hour,
-		Required: true,
-		Example:  "20ms", With: "at: 1s, do: slow, node: 3"}}
+		Required: true, Example: "20ms", With: "at: 1s, do: slow, node: 3"}}
 }
 
 func init() {

@@ -41,18 +41,14 @@ func (m *Process) Disk(now time.Duration, d fault.Disk) {
 
 // save writes packed, and says whether that is done at once.
 func (m *Process) save(now time.Duration, packed []byte) (done bool) {
-	switch m.disk.Fails {
-	case "":
+	if m.disk.Fails == "" {
 		m.runtime.Save(m, packed, trace.Kept)
-		return true
-	case fault.LyingDisk:
-		m.runtime.Save(m, packed, trace.Forgotten)
 		return true
 	}
 	m.disk.writing, m.disk.packed = true, bytes.Clone(packed)
 	m.Timers++
 	m.write(now)
-	return false
+	return !m.disk.writing
 }
 
 // write has the write under way end now, later or never.

@@ -134,14 +134,14 @@ func Known(nodes int, network interface {
 // Cold says whether the scenario begins with what happens to a settled leader, and there is none at the
 // start: it waits for the first, whose election is no part of it.
 func (s *Setup) Cold() bool {
-	return s.Leader == algo.None && s.Alg.Problem == algo.Election && s.plot.Settling() != nil
+	return s.Leaderless() && s.plot.Settling() != nil
 }
 
 // Leaderless says whether the scenario begins with a leader, and there is none at the start, as of a library:
 // the first election is no part of what is measured.
 func (s *Setup) Leaderless() bool {
 	_, led := s.plot.(interface{ begins() })
-	return led && s.Leader == algo.None && s.Alg.Problem == algo.Election
+	return (led || s.plot.Settling() != nil) && s.Leader == algo.None && s.Alg.Problem == algo.Election
 }
 
 // Config is what process id knows at its start. Where a token is handed round in a

@@ -172,7 +172,7 @@ func (s *both) add(m *metric.Metric, at place, folder string) error {
 	a, b := view.Label(at.cells[0].Design), view.Label(at.cells[1].Design)
 	s.distances.Row(at.name, m.Name, a, b, distance, low, high)
 	s.said = append(s.said, fmt.Sprintf("%s%s: the distribution functions are up to %.3f apart [%.3f, %.3f] "+
-		"(Kolmogorov and Smirnov)", where, m.Name, distance, low, high))
+		"(Kolmogorov and Smirnov; 95 %% interval)", where, m.Name, distance, low, high))
 	return s.draw(m, at, samples, folder)
 }
 
@@ -180,7 +180,7 @@ func (s *both) add(m *metric.Metric, at place, folder string) error {
 func (s *both) row(m *metric.Metric, at, label string, sample []float64, censored int) {
 	row := []answer.Value{at, m.Name, label, len(sample)}
 	for _, q := range shownQuantiles {
-		v := sample[min(int(math.Ceil(q.p*float64(len(sample)))), len(sample))-1]
+		v := stats.Quantile(sample, q.p)
 		row = append(row, answer.Shown{Value: v, Text: view.OrBeyond(v)})
 	}
 	last := sample[len(sample)-1]

@@ -266,7 +266,7 @@ func TestTrial_Disks(t *testing.T) {
 	}
 }
 
-// written says what is wrong with the writes of process 2, which it ends with a new life, or goes on with.
+// written checks the writes of process 2, and what its next incarnation finds.
 func written(records trace.List, e *harness.Event) error {
 	kept, before, during, last, gap := 0, 0, 0, time.Duration(0), time.Duration(0)
 	failing, life := false, ""

@@ -323,7 +323,7 @@ func TestPrediction(t *testing.T) {
 				t.Fatalf("%d labels, want a library and an algorithm", len(labels))
 			}
 			said, code := bench(t, "compare", dir, "--distribution", labels[0], labels[len(labels)-1])
-			for _, want := range []string{" is predicted by ", "(Kolmogorov and Smirnov)"} {
+			for _, want := range []string{" is predicted by ", "(Kolmogorov and Smirnov; 95 % interval)"} {
 				if code != 0 || !strings.Contains(said, want) {
 					t.Errorf("exit code %d, and %q is missing in: %s", code, want, said)
 				}
