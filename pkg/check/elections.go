@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -97,7 +98,7 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 		e.outages[service] = newOutages(metric.OutagesOf(service), s.Recovers(&s.Alg.Spec),
 			service == s.Alg.Spec.Service, e.measured)
 	}
-	e.Stuck = m.stuck
+	e.Disks = m.disks
 	if s.Reigns {
 		e.reigns = newReigns(n)
 		e.reigns.follow(&trace.Record{}, e)
@@ -505,7 +506,7 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return w.origin
 	case e.links.Apart:
 		return trace.Parted
-	case slices.Contains(e.faults.waits, true):
+	case slices.ContainsFunc(e.faults.disks, fault.Disk.Delays):
 		return trace.Unwritable
 	case !e.Majority(e.Standing):
 		return trace.OtherCrashed

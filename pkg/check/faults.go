@@ -23,8 +23,7 @@ type faults struct {
 	paused   []bool
 	slow     []bool
 	others   [][]*fault.State // what else each is in
-	stuck    []bool           // no write of it is acknowledged
-	waits    []bool           // nor is one soon
+	disks    []fault.Disk     // what becomes of its writes
 	resumed  []time.Duration  // when it last went on, or was slow no longer
 	stalled  bool             // somebody was paused or slow
 	impaired int              // processes that are, and those to which something else is done
@@ -67,7 +66,7 @@ func newFaults(s *harness.Setup) faults {
 		learns:   spec.LiveOf(n, s.Params).Learns,
 		survived: spec.Survives.CrashesOf(n, s.Params),
 		setup:    s, up: make([]bool, n), forgot: make([]bool, n), most: s.Faults.Most(n),
-		paused: make([]bool, n), stuck: make([]bool, n), waits: make([]bool, n),
+		paused: make([]bool, n), disks: make([]fault.Disk, n),
 		slow: make([]bool, n), others: make([][]*fault.State, n),
 		resumed: make([]time.Duration, n), crashedAt: make([]time.Duration, n),
 		unnoticed: make([]bool, n), goneAt: make([]time.Duration, n),
@@ -103,7 +102,7 @@ func (m *faults) record(r *trace.Record) {
 		m.elapse(r.At)
 		m.impair(p, false, false)
 		m.alter(p, nil)
-		m.stuck[p], m.waits[p] = false, false
+		m.disks[p] = fault.Disk{}
 		m.up[p], m.forgot[p] = false, true
 		m.roll.Set(r.At, algo.ID(r.Process), true)
 		m.crashedAt[p], m.goneAt[p], m.unnoticed[p] = r.At, time.Duration(r.Arg), true
@@ -132,7 +131,7 @@ func (m *faults) record(r *trace.Record) {
 	case trace.Fault:
 		_, i := fault.Parse(r.Text)
 		if d, is := fault.DiskOf(&i); is {
-			m.stuck[p], m.waits[p] = d.Stuck(), d.Stuck() || d.Fails == fault.SlowDisk
+			m.disks[p] = d
 		}
 		if state, over := fault.StateOf(r); state != nil {
 			others := slices.DeleteFunc(slices.Clone(m.others[p]),

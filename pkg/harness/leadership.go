@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
 )
 
 // A Leadership is the process that leads, by each definition of algo.Service, as far as the records of a
@@ -15,8 +16,8 @@ type Leadership struct {
 	Leaders []algo.ID // those that are up, not paused, and consider themselves leader
 	// Alive are up, Standing are not paused either.
 	Alive, Standing int
-	// Stuck are those whose disks acknowledge no write, so that they serve no client. Nil: none.
-	Stuck []bool
+	// Disks are those of the processes: one that is stuck serves no client. Nil: none is.
+	Disks []fault.Disk
 
 	up, paused []bool // of their owner
 	links      *Links // likewise
@@ -153,8 +154,7 @@ type Circle struct {
 
 // Around is the circle of p, which is up and not paused.
 func (l *Leadership) Around(p algo.ID, at time.Duration) Circle {
-	stuck := slices.Contains(l.Stuck, true)
-	if !l.links.Apart && !stuck {
+	if !l.links.Apart && !slices.ContainsFunc(l.Disks, fault.Disk.Stuck) {
 		reaches := l.Majority(l.Standing)
 		return Circle{reaches, reaches, l.Majority(l.named[p]), l.support[p]}
 	}
@@ -171,16 +171,18 @@ func (l *Leadership) Around(p algo.ID, at time.Duration) Circle {
 			continue
 		}
 		reached++
-		if !stuck || !l.Stuck[i] {
+		if l.writes(q) {
 			writing++
 		}
 		if belief == p {
 			named++
 		}
 	}
-	serves := l.Majority(writing) && !(stuck && l.Stuck[p-1])
-	return Circle{l.Majority(reached), serves, l.Majority(named), served}
+	return Circle{l.Majority(reached), l.writes(p) && l.Majority(writing), l.Majority(named), served}
 }
+
+// writes says whether p acknowledges writes.
+func (l *Leadership) writes(p algo.ID) bool { return l.Disks == nil || !l.Disks[p-1].Stuck() }
 
 // Severed says whether messages between two processes are cut off in some direction.
 func (l *Leadership) Severed(p, q algo.ID, at time.Duration) bool {

@@ -249,3 +249,20 @@ func TestConfig_Weighted(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaderless: a scenario that begins with a leader does so without one where there is none, as of a library.
+func TestLeaderless(t *testing.T) {
+	t.Parallel()
+	for plot, want := range map[Plot][2]bool{ // leaderless, and cold
+		&LeaderCrash{}: {true, true}, &LeaderRestart{}: {true, true}, &Partition{}: {true, true},
+		&Churn{Duration: time.Second}: {true, false}, &ColdStart{}: {false, false}, &Script{Until: time.Second}: {false, false},
+	} {
+		for _, leader := range []algo.ID{algo.None, 3} {
+			s := &Setup{Plan: Plan{Leader: leader}, plot: plot, Alg: &algo.Algorithm{Problem: algo.Election}}
+			if got := [2]bool{s.Leaderless(), s.Cold()}; got != want && leader == algo.None ||
+				got != [2]bool{} && leader != algo.None {
+				t.Errorf("%T with leader %d: leaderless and cold %v, want %v", plot, leader, got, want)
+			}
+		}
+	}
+}
