@@ -33,7 +33,13 @@ func TestAvailability(t *testing.T) {
 		"cut off with a minority":     {4, join(cut(10, "1 2 3|4")), 0.1, 0.1, 0.1},
 		"no majority anywhere":        {4, join(cut(10, "1 2|3 4")), 0.1, 0.1, 0.1},
 		"suspended":                   {4, join(at(10, trace.Pause, 4), at(50, trace.Resume, 4)), 0.6, 0.6, 0.6},
-		"a suspended follower":        {4, join(at(10, trace.Pause, 1), at(50, trace.Resume, 1)), 1, 1, 1},
+		"the leader's disk hangs":     {4, join(disk(10, 4, "hung-disk"), disk(50, 4, "hung-disk undone")), 1, 1, 0.6},
+		"it is slow":                  {4, join(disk(10, 4, "slow-disk by 100ms")), 1, 1, 1},
+		"one other is full":           {4, join(disk(10, 1, "full-disk")), 1, 1, 1},
+		"two others are full":         {4, join(disk(10, 1, "full-disk"), disk(20, 2, "full-disk")), 1, 1, 0.2},
+		"they start again with room": {4, join(disk(10, 1, "full-disk"), disk(10, 2, "full-disk"), at(20, trace.Crash, 1),
+			back(30, 1), at(30, trace.Elected, 1, 4)), 1, 1, (40 + 70*4.0) / (40 + 40 + 30 + 70*4)},
+		"a suspended follower": {4, join(at(10, trace.Pause, 1), at(50, trace.Resume, 1)), 1, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,6 +55,13 @@ func TestAvailability(t *testing.T) {
 func began(by trace.Origin, o trace.Operation) trace.Operation {
 	o.Origin = by
 	return o
+}
+
+// disk is the record of a fault of p's disk.
+func disk(ms float64, p uint32, text string) trace.Record {
+	r := at(ms, trace.Fault, p)
+	r.Text = text
+	return r
 }
 
 // TestOrigins: what began an election, whether it counts in a scenario that lasts, and what
@@ -83,6 +96,15 @@ func TestOrigins(t *testing.T) {
 			figures{"unneeded_elections_per_s": 10, "unjustified_demotions_per_s": 0}},
 		"it erred some time before": {join(at(10, trace.Suspect, 1, 3), at(12, trace.Elected, 1, 0),
 			at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("false-suspicion", op(3, 12*ms1, 12*ms1, 14*ms1, "other"))}, nil},
+		"it errs while a disk is slow": {join(disk(5, 2, "slow-disk by 100ms"), at(10, trace.Suspect, 1, 3),
+			at(12, trace.Elected, 1, 0), at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("disk", op(3, 12*ms1, 12*ms1, 14*ms1, "ok"))}, nil},
+		"it errs when that is over": {join(disk(5, 2, "slow-disk by 100ms"), disk(6, 2, "slow-disk"),
+			at(10, trace.Suspect, 1, 3), at(12, trace.Elected, 1, 0), at(14, trace.Elected, 1, 3)),
+			[]trace.Operation{began("false-suspicion", op(3, 12*ms1, 12*ms1, 14*ms1, "other"))}, nil},
+		"it errs after a crash of the slow one": {join(disk(5, 2, "slow-disk by 100ms"), at(6, trace.Crash, 2),
+			at(10, trace.Suspect, 1, 3), at(12, trace.Elected, 1, 0), at(14, trace.Elected, 1, 3)),
 			[]trace.Operation{began("false-suspicion", op(3, 12*ms1, 12*ms1, 14*ms1, "other"))}, nil},
 		"it trusts again": {join(at(10, trace.Suspect, 1, 3), at(11, trace.Restore, 1, 3),
 			at(12, trace.Elected, 1, 0), at(14, trace.Elected, 1, 3)),

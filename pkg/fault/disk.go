@@ -27,7 +27,7 @@ const (
 // Stuck says whether no write is ever acknowledged.
 func (d Disk) Stuck() bool { return d.Fails == HungDisk || d.Fails == FullDisk }
 
-// Delays says whether a write takes long, or for ever.
+// Delays says whether a write takes long, or never ends.
 func (d Disk) Delays() bool { return d.Stuck() || d.Fails == SlowDisk }
 
 // A SlowWriting is what slow-disk alone says: by how much longer each write takes.
