@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,8 +33,12 @@ type Algorithm struct {
 	// Subject: it is a library of others, which runs as it is, in transport bubble. Its
 	// messages are seen; it has no process to make.
 	Subject bool
+	// Hosting is what runs it if it is not in this program, a word for the results; "": it is in this
+	// program.
+	Hosting string
 	mutex   func(Config) Mutex
 	elector func(Config) Elector
+	guest   func(Config) Guest
 }
 
 // New makes one process. It panics with a Breach if the algorithm is only observed, or a
@@ -44,6 +49,8 @@ func (a *Algorithm) New(c Config) Process {
 		breach("%s is only observed: what it does is judged, and it cannot be run", a.ID)
 	case a.Subject:
 		breach("%s is a library, which only transport bubble runs", a.ID)
+	case a.guest != nil:
+		return a.guest(c)
 	case a.mutex != nil:
 		return a.mutex(c)
 	}
@@ -100,6 +107,12 @@ func AddMutex(s Spec, newProcess func(Config) Mutex) error {
 // AddElector adds a leader-election algorithm, likewise.
 func AddElector(s Spec, newProcess func(Config) Elector) error {
 	return add(Election, s, &Algorithm{elector: newProcess}, newProcess == nil)
+}
+
+// AddGuest adds an algorithm whose code is not in this program, and that solves problem p, likewise. Hosting
+// says what runs it. Its processes are Mutexes or Electors as well.
+func AddGuest(p Problem, s Spec, hosting string, newProcess func(Config) Guest) error {
+	return add(p, s, &Algorithm{Hosting: hosting, guest: newProcess}, newProcess == nil)
 }
 
 // AddObserved adds a subject that solves problem p and is only observed, such as the locks
@@ -285,13 +298,30 @@ func All() []*Algorithm {
 	return out
 }
 
+// finder is what OnUnknown was given.
+var finder atomic.Pointer[func(id string) error]
+
+// OnUnknown has Lookup call f with an ID that it does not know, before it says so: f may add the algorithm.
+func OnUnknown(f func(id string) error) { finder.Store(&f) }
+
+func registered(id string) *Algorithm {
+	registryLock.RLock()
+	defer registryLock.RUnlock()
+	return registry[id]
+}
+
 // Lookup finds an algorithm by its ID.
 func Lookup(id string) (*Algorithm, error) {
-	registryLock.RLock()
-	a := registry[id]
-	registryLock.RUnlock()
-	if a != nil {
+	if a := registered(id); a != nil {
 		return a, nil
+	}
+	if f := finder.Load(); f != nil {
+		if err := (*f)(id); err != nil {
+			return nil, err
+		}
+		if a := registered(id); a != nil {
+			return a, nil
+		}
 	}
 	var ids []string
 	for _, a := range All() {

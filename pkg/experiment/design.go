@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -72,7 +73,8 @@ func Declared(column string) (values []string) {
 		}
 		return values
 	case metric.HostingColumn:
-		return []string{metric.RunAsProcess, metric.RunAsGoroutine, metric.RunAsReused}
+		return []string{metric.RunAsProcess, metric.RunAsGoroutine, metric.RunAsReused, metric.InSimulation,
+			guest.Child, guest.Module}
 	case metric.ReplayColumn:
 		return []string{"no"}
 	case "scenario":
@@ -147,7 +149,8 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 	all bool) {
 	e.Columns = slices.Clone(fixedColumns)
 	hosts := slices.ContainsFunc(e.Cells, func(c Cell) bool {
-		return hosting(&c.Plan) != metric.RunAsProcess
+		as := e.hosting(&c.Plan)
+		return as != metric.RunAsProcess && as != metric.InSimulation
 	})
 	if hosts {
 		e.Columns = append(e.Columns, metric.HostingColumn)
@@ -177,7 +180,7 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		cell.Design = v.fixed(e, &cell.Plan)
 		if hosts {
 			cell.Design = append(cell.Design,
-				metric.Field{Name: metric.HostingColumn, Value: hosting(&cell.Plan)})
+				metric.Field{Name: metric.HostingColumn, Value: e.hosting(&cell.Plan)})
 		}
 		if !repeats {
 			cell.Design = append(cell.Design, metric.Field{Name: metric.ReplayColumn, Value: "no"})

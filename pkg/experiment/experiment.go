@@ -118,8 +118,16 @@ type Trial struct {
 }
 
 // hosting is what the processes of a plan run as.
-func hosting(p *harness.Plan) string {
+func (e *Experiment) hosting(p *harness.Plan) string {
+	alg, err := algo.Lookup(p.Algorithm)
+	hosted := err == nil && alg.Hosting != ""
 	switch {
+	case hosted && p.PerProcess > 0:
+		return metric.RunAsGoroutine + "+" + alg.Hosting
+	case hosted:
+		return alg.Hosting
+	case e.Virtual():
+		return metric.InSimulation
 	case p.PerProcess > 0:
 		return metric.RunAsGoroutine
 	case p.Reuse:

@@ -21,6 +21,7 @@ type Handling struct {
 	Events  uint64        // that it handled
 	Sampled uint64        // those that were measured
 	CPU     time.Duration // of these
+	Passed  bool          // CPU is the time that passed: another process handles the events
 }
 
 // Add adds that of another trial.
@@ -28,6 +29,7 @@ func (h *Handling) Add(other Handling) {
 	h.Events += other.Events
 	h.Sampled += other.Sampled
 	h.CPU += other.CPU
+	h.Passed = h.Passed || other.Passed
 }
 
 // A Quality says how far the figures of a trial on real nodes can be believed.

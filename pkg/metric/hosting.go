@@ -14,3 +14,7 @@ const (
 	RunAsGoroutine = "goroutine"
 	RunAsReused    = "reused-process"
 )
+
+// InSimulation is what the HostingColumn says of a simulated algorithm beside others that are not in the
+// program that simulates.
+const InSimulation = "simulator"

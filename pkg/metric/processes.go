@@ -56,8 +56,9 @@ var (
 	Handling = processes.declare(Metric{
 		Name: "handling_ms", Words: "processor time in the algorithm's handlers",
 		Unit: Milliseconds, Kind: Level, OneClock: true,
-		See:     "explanation/validity.md#time-in-handlers",
-		Details: "Empty in simulation.",
-		Doc:     "processor time that the algorithm took to handle its events, of all nodes; real nodes only",
+		See: "explanation/validity.md#time-in-handlers",
+		Details: "Empty in simulation. Of a program that `--plugin` names: the time that passed until it " +
+			"had answered.",
+		Doc: "processor time that the algorithm took to handle its events, of all nodes; real nodes only",
 	})
 )

@@ -116,9 +116,11 @@ var designColumns = []designColumn{
 var seldomColumns = []Column{
 	{Name: metric.HostingColumn, Type: Text,
 		Doc: "only in runs on real nodes with `hosting.run_as: goroutine` or `hosting.reuse: true` in a " +
-			"cell: " +
-			"what the processes of the algorithm ran as, `process`, `goroutine` or `reused-process`. A run " +
-			"without the column ran each as an operating-system process, a new one in every trial. " +
+			"cell, and in runs of algorithms in other languages: " +
+			"what the processes of the algorithm ran as, `process`, `goroutine` or `reused-process`; " +
+			"`program` or `wasm` if `--plugin` named it, and `simulator` beside those in simulation. A run " +
+			"without the column ran each as an operating-system process, a new one in every trial, or in " +
+			"the simulator. " +
 			"`bench compare` refuses to compare them unless told to (`--ignore hosting`)",
 		See: "explanation/validity.md#many-processes-in-one"},
 	{Name: metric.ReplayColumn, Type: Text,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -194,6 +195,9 @@ func (f *Folder) refuse(r Resume, config []byte) error {
 				"sha256 %.12s, now %.12s; use that one, or start a new run", h.Binary, got)
 		}
 		f.notes = append(f.notes, "resumed by another build of the program, sha256 "+got)
+	}
+	if err := guest.Same(h.Programs); err != nil {
+		return err
 	}
 	if names := undeclared(h.Metrics); len(names) > 0 {
 		return errors.New(metric.Unknown(names))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 )
 
 // A Header is the first entry of a journal: what the run is. The caller of
@@ -38,6 +39,9 @@ type Header struct {
 	Queue string `json:"queue,omitempty"`
 	// Named says that every row names the machine of its trial, which may be any.
 	Named bool `json:"named,omitempty"`
+
+	// Programs are the algorithms that are not in the program that ran them, by ID.
+	Programs map[string]guest.Origin `json:"programs,omitempty"`
 
 	Schema  int       `json:"schema_version"`
 	Run     string    `json:"run"`           // id: its folder within the experiment's

@@ -16,6 +16,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -62,6 +63,9 @@ type Manifest struct {
 
 	// Handlers are what the algorithms' handlers cost, in a simulated run. Sorted by Label.
 	Handlers []Handlers `json:"handlers,omitempty"`
+
+	// Programs are the algorithms that are not in the program that ran them, by ID.
+	Programs map[string]guest.Origin `json:"programs,omitempty"`
 
 	// Traced says of which trials that failed no trace is kept, since others failed alike.
 	Traced []Traced `json:"traces,omitempty"`
@@ -159,6 +163,8 @@ type Handlers struct {
 	Events  uint64  `json:"events"`  // that it handled
 	Sampled uint64  `json:"sampled"` // those that were measured
 	MeanUS  float64 `json:"mean_us"` // of these
+	// PerSecond is how many events a program in another language answered in a second; 0: it is none.
+	PerSecond float64 `json:"events_per_s,omitempty"`
 }
 
 // Costs are mean times in ms, as the last process that ran trials of the run measured them.
@@ -355,6 +361,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Stopping:    end.Stopping,
 		Costs:       end.Costs,
 		Handlers:    end.Handlers,
+		Programs:    h.Programs,
 		Traced:      f.log.traced(),
 		Percentiles: stats.QuantileType,
 		Intervals:   fmt.Sprintf("of the median, %s, 95 %%", h.Until.Method().Words()),

@@ -117,6 +117,15 @@ func oneRun(pieces []*piece) error {
 				"of the other again", a.dir, a.shard(), b.dir, b.shard())
 		}
 	}
+	for _, b := range pieces[1:] {
+		for id, was := range a.header.Programs {
+			other := b.header.Programs[id]
+			if what := was.Differs(&other); what != "" {
+				return unlike("%s is not the same program in %s and %s: %s; run the shards with one", id,
+					a.dir, b.dir, what)
+			}
+		}
+	}
 	for _, p := range pieces {
 		if other := p.header.Binary; other != a.header.Binary {
 			return unlike("%s and %s were run by different programs: sha256 %.12s and %.12s; move one of "+

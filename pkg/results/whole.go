@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 )
 
 // A whole is a run's folder of which every reader may believe what it reads: its
@@ -267,6 +268,9 @@ func ReadConfig(path string) (dir string, h Header, config []byte, err error) {
 	w, err := inspect(path)
 	if err != nil {
 		return "", h, nil, err
+	}
+	if err := guest.Same(w.header.Programs); err != nil { // before its experiment names an unknown algorithm
+		return "", h, nil, fmt.Errorf("%s: %w", w.dir, err)
 	}
 	return w.dir, w.header, w.config, nil
 }

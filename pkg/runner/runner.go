@@ -14,6 +14,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -77,6 +78,11 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 		Design: e.Columns, Argv: argv,
 		Metrics: metric.Names(columns(e)), Until: ruleOf(e), Trace: e.Trace,
 	}
+	var ids []string
+	for i := range e.Cells {
+		ids = append(ids, e.Cells[i].Algorithm)
+	}
+	h.Programs = guest.Origins(ids)
 	for _, o := range e.Overrides {
 		h.Overrides = append(h.Overrides, results.Override(o))
 	}

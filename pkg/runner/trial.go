@@ -198,8 +198,12 @@ func (r *run) handlersTook() (list []results.Handlers) {
 	for _, label := range slices.Sorted(maps.Keys(r.handlers)) {
 		h := r.handlers[label]
 		if h.Sampled > 0 {
-			list = append(list, results.Handlers{Label: label, Events: h.Events, Sampled: h.Sampled,
-				MeanUS: float64(h.CPU) / 1e3 / float64(h.Sampled)})
+			took := results.Handlers{Label: label, Events: h.Events, Sampled: h.Sampled,
+				MeanUS: float64(h.CPU) / 1e3 / float64(h.Sampled)}
+			if h.Passed {
+				took.PerSecond = 1e6 / took.MeanUS
+			}
+			list = append(list, took)
 		}
 	}
 	return list

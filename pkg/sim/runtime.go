@@ -178,7 +178,9 @@ func (s *simulation) Handling(*harness.Process) {
 		return
 	}
 	if h.Events++; (h.Events+s.setup.Seed)%sampled == 0 {
-		s.watch, s.measuring = stopwatch(), true
+		if s.watch, s.measuring = stopwatch(), true; s.setup.Alg.Hosting != "" {
+			s.watch, h.Passed = *clock.NewTimer(), true
+		}
 		s.watch.Start()
 	}
 }

@@ -64,6 +64,12 @@ func match(base, new *results.Table, ignore []string) (*matching, error) {
 			m.extra = append(m.extra, c)
 		}
 	}
+	for _, p := range m.pairs {
+		if text := hostingDiffers(p.base, p.new); text != "" {
+			m.notes = append(m.notes, text)
+			break // it is about the algorithms, which are the same in all cells
+		}
+	}
 	if len(m.pairs) == 0 {
 		return nil, fmt.Errorf("%s and %s have no cell in common: %s", base.Path, new.Path, m.why(base, new))
 	}
@@ -78,7 +84,13 @@ func (m *matching) alone(side string, t, other *results.Table, ignore []string) 
 			continue
 		}
 		values := valuesOf(t, name)
-		if name == metric.HostingColumn && !slices.Equal(values, []string{metric.RunAsProcess}) {
+		if name == metric.HostingColumn && slices.Equal(values, []string{metric.RunAsProcess}) {
+			continue
+		}
+		if name == metric.HostingColumn && simulated(t) {
+			continue // times are virtual, and sayHosting says so
+		}
+		if name == metric.HostingColumn {
 			return fmt.Errorf("processes of %s (%s) ran as a %s, those of %s as a %s: their times are not "+
 				"comparable; choose one with --where %s=..., or compare them anyway with --ignore %s",
 				side, t.Path, strings.Join(values, " and as a "), other.Path, metric.RunAsProcess,
@@ -93,6 +105,50 @@ func (m *matching) alone(side string, t, other *results.Table, ignore []string) 
 		m.notes = append(m.notes, fmt.Sprintf("only %s has column %s (always %s)", side, name, values[0]))
 	}
 	return nil
+}
+
+// simulated says whether all cells of a run are.
+func simulated(t *results.Table) bool {
+	real := func(c *results.Cell) bool { return !transport.Virtual(c.Get("transport")) }
+	return !slices.ContainsFunc(t.Cells(), real)
+}
+
+// hostingDiffers says that two cells are compared although different things ran them; "" if the same ran
+// both.
+func hostingDiffers(x, y *results.Cell) string {
+	a, b := hostingOf(x), hostingOf(y)
+	if a == b {
+		return ""
+	}
+	text := "handling_ms is what each took for its handlers, which is a part of all other times"
+	if transport.Virtual(x.Get("transport")) {
+		text = "in virtual time that changes no figure"
+	}
+	return fmt.Sprintf("hosting differs: %s of %s and %s of %s; %s", metric.HostingColumn+"="+a,
+		view.Label(x.Design), metric.HostingColumn+"="+b, view.Label(y.Design), text)
+}
+
+// hostingsDiffer says so of the first two cells of one place of which it is true; "" if there are none.
+func hostingsDiffer(places [][]*results.Cell) string {
+	for _, cells := range places {
+		for i := range cells {
+			if text := hostingDiffers(cells[0], cells[i]); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// hostingOf is what ran the processes of a cell.
+func hostingOf(c *results.Cell) string {
+	if v := c.Get(metric.HostingColumn); v != "" {
+		return v
+	}
+	if transport.Virtual(c.Get("transport")) {
+		return metric.InSimulation
+	}
+	return metric.RunAsProcess
 }
 
 func valuesOf(t *results.Table, column string) []string {

@@ -30,7 +30,7 @@ type Ranking struct {
 	// outages for different algorithms of the run.
 	Instead   *metric.Metric
 	Standings []*Standing // over the sweep first, if it has several places
-	Notes     []string    // what is not ranked, and why
+	Notes     []string    // what is not ranked, and why; what ran the algorithms, where it differs
 	Tests     int         // comparisons that are corrected for
 	// AsSet says that time-outs are those of the file or of the algorithms, and are not tuned: times
 	// compare those, too.
@@ -154,6 +154,9 @@ func (r *Ranking) of(t *results.Table) *Ranking {
 		if len(cells) > 1 {
 			r.Standings = append(r.Standings, r.standing(place, cells))
 		}
+	}
+	if text := hostingsDiffer(ranked); text != "" {
+		r.Notes = append(r.Notes, text)
 	}
 	if over := r.overSweep(ranked); over != nil {
 		r.Standings = slices.Insert(r.Standings, 0, over)

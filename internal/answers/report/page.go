@@ -260,6 +260,12 @@ func facts(r *Run) (out []metric.Field) {
 	add("limits", strings.TrimSpace(h.CPULimit+" "+h.MemoryLimit))
 	add("load before, after", strings.Trim(m.LoadThen+"; "+m.LoadNow, "; "))
 	for _, h := range m.Handlers {
+		if h.PerSecond > 0 {
+			add("program "+h.Label, fmt.Sprintf("answered %.3g events per second, %.3g µs each, %d measured "+
+				"of %d: the run takes that long, and no virtual time passes", h.PerSecond, h.MeanUS,
+				h.Sampled, h.Events))
+			continue
+		}
 		add("handlers of "+h.Label, fmt.Sprintf("%.3g µs of processor time an event, %d measured of %d",
 			h.MeanUS, h.Sampled, h.Events))
 	}

@@ -8,6 +8,7 @@ import (
 // A Stopwatch measures the processor time that a piece of code takes. Unlike the time that
 // passes, it does not depend on what else the machine does meanwhile.
 type Stopwatch struct {
+	passes bool          // it measures the time that passes
 	thread bool          // of this thread; else of the whole process
 	costs  time.Duration // of a reading of the clock, which falls into what is measured
 	from   time.Duration
@@ -28,8 +29,15 @@ func NewStopwatch(thread bool) *Stopwatch {
 	return s
 }
 
+// NewTimer makes a Stopwatch of the time that passes: of what another process does for this one.
+func NewTimer() *Stopwatch { return &Stopwatch{passes: true} }
+
 // Start begins to measure. The goroutine stays on its thread until Stop.
 func (s *Stopwatch) Start() {
+	if s.passes {
+		s.from = Monotonic()
+		return
+	}
 	if s.thread {
 		runtime.LockOSThread()
 	}
@@ -38,6 +46,9 @@ func (s *Stopwatch) Start() {
 
 // Stop is the processor time since Start, without what measuring took.
 func (s *Stopwatch) Stop() time.Duration {
+	if s.passes {
+		return Monotonic() - s.from
+	}
 	took := processorTime(s.thread) - s.from - s.costs
 	if s.thread {
 		runtime.UnlockOSThread()

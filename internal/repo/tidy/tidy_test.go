@@ -84,7 +84,7 @@ var table = []struct {
 		"internal/worlds/guest", "internal/judgement/modelcheck", "internal/judgement/trial",
 	}},
 	{"pkg/config", []string{"internal/base/text", "pkg/param"}},
-	{"pkg/experiment", []string{"internal/base/console",
+	{"pkg/experiment", []string{"internal/worlds/guest", "internal/base/console",
 		"pkg/config", "internal/base/text", "pkg/param",
 		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/metric", "pkg/trace",
 		"internal/base/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/base/files",
@@ -102,7 +102,7 @@ var table = []struct {
 		"internal/answers/view", "internal/base/console", "internal/base/files", "pkg/metric"}},
 	{"internal/commands/scaffold", []string{"internal/answers/answer", "internal/base/console", "internal/base/files",
 		"internal/base/program"}},
-	{"pkg/results", []string{"internal/base/text", "pkg/metric", "pkg/trace", "internal/base/stats", "internal/base/files",
+	{"pkg/results", []string{"internal/worlds/guest", "internal/base/text", "pkg/metric", "pkg/trace", "internal/base/stats", "internal/base/files",
 		"internal/base/transport", "internal/base/program"}},
 	{"internal/runs/work", []string{
 		"pkg/algo", "internal/base/transport", "pkg/trace", "internal/worlds/guard", "pkg/harness", "pkg/sim",
@@ -112,7 +112,7 @@ var table = []struct {
 		"pkg/algo", "pkg/bus", "pkg/config", "internal/base/files", "internal/worlds/host", "internal/worlds/host/agent",
 		"internal/runs/queue", "internal/runs/work", "pkg/harness", "pkg/experiment", "pkg/results", "pkg/runner",
 	}},
-	{"pkg/runner", []string{
+	{"pkg/runner", []string{"internal/worlds/guest",
 		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/trace", "internal/base/stats", "internal/runs/work",
 		"pkg/fault", "pkg/harness", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
 		"internal/base/proc",

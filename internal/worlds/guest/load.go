@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -36,9 +36,6 @@ func Load(plugins []Plugin) error {
 }
 
 func load(plugin *Plugin) (err error) {
-	if err := plugin.find(); err != nil {
-		return err
-	}
 	p := &Program{Plugin: *plugin, said: plugin.Said, Origin: plugin.origin()}
 	if plugin.module() {
 		c, err := plugin.compile()
@@ -65,11 +62,8 @@ func load(plugin *Plugin) (err error) {
 		return err
 	}
 	p.Plugin.Said = p.said
-	if p.Plugin.problem() == algo.Election {
-		err = algo.AddElector(s, func(c algo.Config) algo.Elector { return p.process(c) })
-	} else {
-		err = algo.AddMutex(s, func(c algo.Config) algo.Mutex { return p.process(c) })
-	}
+	err = algo.AddGuest(p.Plugin.problem(), s, p.Plugin.Hosting(),
+		func(c algo.Config) algo.Guest { return p.process(c) })
 	if err == nil {
 		loaded.programs = append(loaded.programs, p)
 	}
@@ -156,7 +150,8 @@ func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, inherited+"=") })
 }
 
-// Inherit loads the plugins of the process that has started this one. They must be what they were there.
+// Inherit has the plugins of the process that has started this one be loaded, each when its algorithm is
+// looked up. They must be what they were there.
 func Inherit() error {
 	text := os.Getenv(inherited)
 	if text == "" {
@@ -167,12 +162,51 @@ func Inherit() error {
 		return fmt.Errorf("%s: %w", inherited, err)
 	}
 	settings.env = b.Env
-	return Load(b.Plugins)
+	algo.OnUnknown(func(id string) error {
+		loaded.Lock()
+		defer loaded.Unlock()
+		if slices.ContainsFunc(loaded.programs, func(p *Program) bool { return p.Plugin.ID == id }) {
+			return nil // somebody else was faster
+		}
+		for i := range b.Plugins {
+			if b.Plugins[i].ID == id {
+				if err := load(&b.Plugins[i]); err != nil {
+					return fmt.Errorf("plugin %v: %w", b.Plugins[i], err)
+				}
+			}
+		}
+		return nil
+	})
+	return nil
 }
 
-// Speed is how many events programs have handled in this process, and how long that took.
-func (p *Program) Speed() (events int64, took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.steps, p.took
+// Origins are what the programs among the algorithms of those IDs were made of.
+func Origins(ids []string) map[string]Origin {
+	var out map[string]Origin
+	for _, p := range Programs() {
+		if slices.Contains(ids, p.Plugin.ID) {
+			if out == nil {
+				out = map[string]Origin{}
+			}
+			out[p.Plugin.ID] = p.Origin
+		}
+	}
+	return out
+}
+
+// Same says whether the programs that a run has recorded are loaded here, and are still what they were.
+func Same(recorded map[string]Origin) error {
+	for _, id := range slices.Sorted(maps.Keys(recorded)) {
+		was := recorded[id]
+		p := Of(id)
+		if p == nil {
+			return fmt.Errorf("%s was the program %q there, and nothing starts a program that a run names: "+
+				"add --plugin %s=%q", id, strings.Join(was.Command, " "), id, strings.Join(was.Command, " "))
+		}
+		if what := was.Differs(&p.Origin); what != "" {
+			return fmt.Errorf("%s is not the program that it was there: %s; put it back, or start a new run",
+				id, what)
+		}
+	}
+	return nil
 }

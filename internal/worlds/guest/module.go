@@ -48,7 +48,7 @@ type compilation struct {
 // it.
 func (p *Plugin) compile() (*compilation, error) {
 	ctx := context.Background()
-	text, err := files.Read(p.path, mostSource)
+	text, err := files.Read(p.Path, mostSource)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ const maxMemory = 2 << 30
 const parting = 2 * time.Second
 
 func startPipe(s *proc.Spawner, p *Plugin) (channel, error) {
-	child, err := s.Start(proc.Command{Path: p.path, Args: p.Command[1:], Dir: p.Dir, Name: p.Command[0],
+	child, err := s.Start(proc.Command{Path: p.Path, Args: p.Command[1:], Dir: p.Dir, Name: p.Command[0],
 		Env: environment(), Sweep: true, Joins: settings.joins.Load()})
 	if err != nil {
 		return nil, err

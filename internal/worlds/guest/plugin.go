@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,7 +26,7 @@ type Plugin struct {
 	Command []string `json:"command"` // what starts it; of a module, its file
 	Dir     string   `json:"dir"`     // where it starts
 	Said    string   `json:"said"`    // stands for its answer to describe; "": it was not asked yet
-	path    string   // of what is started
+	Path    string   `json:"path"`    // of what is started, once it has been found
 }
 
 // String is the plugin as errors name it.
@@ -38,13 +37,19 @@ func (p *Plugin) problem() algo.Problem {
 	return algo.Problem(problem)
 }
 
-// Hosting is where the algorithm runs.
+// Hosting is what runs the algorithm.
 func (p *Plugin) Hosting() string {
 	if p.module() {
-		return "wasm"
+		return Module
 	}
-	return "program"
+	return Child
 }
+
+// What runs an algorithm that is not in this program.
+const (
+	Child  = "program" // a child process
+	Module = "wasm"    // WebAssembly in the process that simulates, or that is a node
+)
 
 func (p *Plugin) module() bool {
 	return len(p.Command) == 1 && strings.HasSuffix(p.Command[0], ".wasm")
@@ -130,7 +135,7 @@ func (p *Plugin) find() error {
 		return fmt.Errorf("plugin %v: %s is not executable: name the interpreter before it, or run chmod +x",
 			*p, path)
 	}
-	p.path = path
+	p.Path = path
 	return nil
 }
 
@@ -146,24 +151,14 @@ type Origin struct {
 	Hosting     string `json:"hosting"`
 }
 
-// Hash stands for the files.
-func (o *Origin) Hash() string {
-	b, err := json.Marshal(o.Files) // sorted by name
-	if err != nil {
-		panic(err) // plain data
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
 // origin is what the command names.
 func (p *Plugin) origin() Origin {
 	o := Origin{Command: p.Command, Files: map[string]string{}, Hosting: p.Hosting()}
 	o.add(p.Dir, p.Command[1:])
 	if len(o.Files) == 0 {
-		o.add("", []string{p.path})
+		o.add("", []string{p.Path})
 	} else {
-		o.Interpreter = version(p.path)
+		o.Interpreter = version(p.Path)
 	}
 	return o
 }
@@ -222,7 +217,7 @@ func (o *Origin) Differs(other *Origin) string {
 	slices.Sort(names)
 	switch {
 	case names != nil:
-		return strings.Join(slices.Compact(names), ", ")
+		return strings.Join(slices.Compact(names), ", ") + " differs"
 	case o.Interpreter != other.Interpreter:
 		return fmt.Sprintf("%s instead of %s", o.Interpreter, other.Interpreter)
 	}

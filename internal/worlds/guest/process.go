@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -113,7 +112,6 @@ func (g *process) step(env algo.Env, ev algo.Event) {
 	if p.draws {
 		random = env.Rand().Uint64()
 	}
-	began := time.Now()
 	n := g.in.count()
 	if p.packed {
 		p.request.compact(g.number, env.Now(), &ev, p.draws, random, p.kinds)
@@ -127,8 +125,6 @@ func (g *process) step(env algo.Env, ev algo.Event) {
 	if p.tap != nil {
 		p.tap(Answered{g.id, ev.String(), p.line})
 	}
-	p.steps++
-	p.took += time.Since(began)
 	a := &p.answer
 	if a.failed != "" {
 		g.blame(fmt.Errorf("event %d (%v): %s", n, ev, a.failed))

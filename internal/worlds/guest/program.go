@@ -58,9 +58,7 @@ type Program struct {
 	request request
 	answer  answer
 	tap     func(Answered)
-	line    string        // that was answered last, for tap
-	steps   int64         // events that were handled
-	took    time.Duration // by all of them
+	line    string // that was answered last, for tap
 }
 
 // known is a kind that the program has declared.

@@ -245,7 +245,9 @@ func (n *node) joinTrial() (err error) {
 	for plane := range n.flows {
 		n.flows[plane] = make([]*flow, n.setup.Nodes)
 	}
-	n.handling.watch = clock.NewStopwatch(n.shared())
+	if n.handling.watch = clock.NewStopwatch(n.shared()); n.setup.Alg.Hosting != "" {
+		n.handling.watch = clock.NewTimer() // another process handles events, and this one waits
+	}
 	n.tele, err = telemetry.Create(n.Telemetry, telemetry.Config{
 		Process: uint32(n.ID), Incarnation: n.Incarnation, Words: control.Words, Limit: n.Limit,
 		Many: n.shared(),
