@@ -10,8 +10,8 @@ import (
 )
 
 // writes are those that clients really had leaders make, in trials that have them. The outages of served
-// follow from them, and not from the state of processes and disks alone. The clients begin a write each at the
-// same instants: a round of them.
+// follow from them, and not from the state of processes and disks alone. All clients begin a write at the
+// same instants: a round.
 type writes struct {
 	rounds              map[time.Duration]*round // by when they began
 	ended, acknowledged int64
@@ -94,7 +94,8 @@ func (w *writes) outages(state *outages, end time.Duration) *outages {
 	until := time.Duration(-1) // the end of the present outage; negative: it has none
 	settle := func(at time.Duration) {
 		if out.down && until >= 0 && until <= at {
-			out.follow(true, until, nil, func() time.Duration { return 0 }) // nothing is late in virtual time
+			// Nothing is late in virtual time.
+			out.follow(true, until, nil, func() time.Duration { return 0 })
 		}
 	}
 	for _, l := range w.losses(state.over, rounds) {
