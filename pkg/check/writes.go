@@ -85,8 +85,8 @@ func (w *writes) losses(state []trace.Outage, rounds []*round) (out []loss) {
 	return out
 }
 
-// outages are those that clients saw in a trial that ended then. One begins with a loss, and ends when the first
-// write is acknowledged that began since.
+// outages are those that clients saw in a trial that ended then. One begins with a loss, and ends when the
+// first write is acknowledged that began since.
 func (w *writes) outages(state *outages, end time.Duration) *outages {
 	rounds := slices.SortedFunc(maps.Values(w.rounds),
 		func(a, b *round) int { return cmp.Compare(a.began, b.began) })
