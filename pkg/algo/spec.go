@@ -19,7 +19,9 @@ type Spec struct {
 	Auxiliary []Message // acknowledgements and the like: counted with the detector's, apart
 	Saves     []Message // a zero value of each type handed to Env.Save that is not a message
 	// Diskless: of a library, it writes nothing to the disk of the trial, which faults of disks are about.
-	Diskless  bool
+	Diskless bool
+	// Writes: of a library, clients can have its leader make their writes durable.
+	Writes    bool
 	Params    []Param
 	Sets      []Set    // values of parameters by one name, such as those of a system that people run
 	Perpetual bool     // never falls quiet: heartbeats, a circulating token

@@ -57,6 +57,7 @@ type elections struct {
 	split   time.Duration // while two live processes held themselves leader
 	outages map[algo.Service]*outages
 	clients clients
+	writes  *writes // nil: clients are virtual
 	vigil   vigil
 	there   bool                 // a leader, as Spec.Service defines one
 	woke    []waking             // what last had each process act on its own account, by ID - 1
@@ -99,6 +100,9 @@ func newElections(s *harness.Setup, links *harness.Links, m *faults) *elections 
 			service == s.Alg.Spec.Service, e.measured)
 	}
 	e.Disks = m.disks
+	if s.WritesEvery > 0 {
+		e.writes = &writes{rounds: map[time.Duration]*round{}}
+	}
 	if s.Reigns {
 		e.reigns = newReigns(n)
 		e.reigns.follow(&trace.Record{}, e)
@@ -504,17 +508,26 @@ func (e *elections) origin(r *trace.Record, led bool) trace.Origin {
 		return e.current.Origin
 	case w.at == r.At && w.origin != "" && w.origin != trace.Mistrusted:
 		return w.origin
+	case e.trouble() != "":
+		return e.trouble()
+	case w.at == r.At && w.origin == trace.Mistrusted,
+		e.doubts[r.Process-1][e.last].origin == trace.Mistrusted:
+		return trace.Mistrusted
+	}
+	return trace.Unneeded
+}
+
+// trouble is what, at present, can keep processes from having a leader that is up; "": nothing.
+func (e *elections) trouble() trace.Origin {
+	switch {
 	case e.links.Apart:
 		return trace.Parted
 	case slices.ContainsFunc(e.faults.disks, fault.Disk.Delays):
 		return trace.Unwritable
 	case !e.Majority(e.Standing):
 		return trace.OtherCrashed
-	case w.at == r.At && w.origin == trace.Mistrusted,
-		e.doubts[r.Process-1][e.last].origin == trace.Mistrusted:
-		return trace.Mistrusted
 	}
-	return trace.Unneeded
+	return ""
 }
 
 // judge opens an operation when agreement is lost and closes it when there is agreement
@@ -560,6 +573,9 @@ func (e *elections) follow(at time.Duration, origin func() trace.Origin, late fu
 	e.outages[algo.Agreed].follow(e.agreed != algo.None, at, origin, late)
 	e.outages[algo.Led].follow(leader != algo.None, at, origin, late)
 	e.outages[algo.Served].follow(answered > 0, at, origin, late)
+	if e.writes != nil {
+		e.writes.follow(at, e.trouble())
+	}
 	e.there = [...]bool{e.agreed != algo.None, leader != algo.None, answered > 0}[e.setup.Alg.Spec.Service]
 }
 
@@ -652,10 +668,16 @@ func (e *elections) outaged(end time.Duration, v *Verdict) (headline, all []metr
 	for _, service := range algo.Services() {
 		o := e.outages[service]
 		o.finish(end)
+		if service == algo.Served && e.writes != nil {
+			o = e.writes.outages(o, end)
+		}
 		o.attribute(v.Operations)
 		v.Outages = append(v.Outages, o.over...)
 		share := ratio(ms(end-o.total), ms(end))
-		if service == algo.Served {
+		switch {
+		case service == algo.Served && e.writes != nil:
+			share = ratio(float64(e.writes.acknowledged), float64(e.writes.ended))
+		case service == algo.Served:
 			share = ratio(float64(e.clients.received), float64(e.clients.sent))
 		}
 		values := o.metrics(share)

@@ -165,7 +165,7 @@ func (e *elections) survey(at time.Duration) (leader algo.ID, answered int) {
 		if c.Led {
 			leader = p
 		}
-		if c.Serves {
+		if c.Serves || e.writes != nil && c.Reaches { // what its disk does, writes tell
 			answered += c.Served
 		}
 		e.ruled[p-1] = c.Reaches && (e.ruled[p-1] || c.Led)

@@ -76,6 +76,10 @@ func schemaOf(s *settings) *config.Schema {
 			{Name: "detector", See: "explanation/faults.md#failure-detectors", Vary: true,
 				Doc: "the failure detector that the harness provides",
 				Sub: detectorFields(&s.Plan)},
+			{Name: "writes_every", Example: "100ms", See: "explanation/outages.md#writes-of-clients",
+				Note: "none", Vary: true, Of: config.Duration(time.Millisecond, time.Hour).To(&s.WritesEvery),
+				Doc: "how often a client beside each process of a library has the leader make a write " +
+					"durable, from which served then follows"},
 			{Name: "scenario", See: "explanation/model.md#scenarios", Vary: true,
 				Doc: "what happens in a trial", Sub: scenarioFields(s)},
 		}, planFields(s, anew), []field{

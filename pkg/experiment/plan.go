@@ -29,6 +29,7 @@ func (v *variant) plan() harness.Plan {
 			v.Transport, a.ID, transport.Bubble.Name)
 	}
 	p.Reigns = a.Problem == algo.Election && v.Transport == transport.Bubble.Name
+	v.writes(&p)
 	if a.Spec.Needs.Nodes != nil {
 		if err := a.Spec.Needs.Nodes(n); err != nil {
 			v.wrong("nodes", "%d is not for %s: %v", n, a.ID, err)
@@ -54,6 +55,22 @@ func (v *variant) plan() harness.Plan {
 	}
 	p.InModel = len(p.OutOfModel) == 0
 	return p
+}
+
+// writes checks that there can be writes of clients.
+func (v *variant) writes(p *harness.Plan) {
+	const key = "writes_every"
+	switch a := v.contender.alg; {
+	case p.WritesEvery == 0:
+	case !a.Subject:
+		v.wrong(key, "%v, but %s is no library: nothing is written through its leader; remove the key, or "+
+			"compare libraries alone", p.WritesEvery, a.ID)
+	case !a.Spec.Writes:
+		v.wrong(key, "%v, but %s takes no writes of clients; remove the key, or leave %s out",
+			p.WritesEvery, a.ID, a.Spec.Name)
+	case p.WritesEvery >= p.TimeLimit:
+		v.wrong(key, "%v is not before the time_limit %v", p.WritesEvery, p.TimeLimit)
+	}
 }
 
 func (v *variant) shape(p *harness.Plan) {

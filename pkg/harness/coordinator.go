@@ -33,6 +33,7 @@ type Coordinator struct {
 	released int           // entries that are over, where Watches asks for them
 	caused   bool          // elections: what is to be measured has happened
 	cold     bool          // what happens to a settled leader waits: there was none at the start
+	changed  time.Duration // when a process last named a leader, came or went
 
 	stuckAt  uint64        // activity when the trial fell quiet without an end
 	patience time.Duration // until when a detector may still notice something
@@ -152,6 +153,8 @@ func (d *Coordinator) Watches(t trace.Type) bool {
 	switch t {
 	case trace.Elected:
 		return d.setup.Alg.Problem == algo.Election
+	case trace.Written:
+		return true
 	case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Heal:
 		return true
 	case trace.Cut:
@@ -170,17 +173,24 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 	d.caused = d.caused || begins(d.causes, r)
 	switch r.Type {
 	case trace.Elected:
+		d.changed = r.At
 		d.beliefs[r.Process-1] = algo.ID(r.Peer)
 		if d.cold && d.united() {
 			d.open(r.At)
 		}
-		if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(r.At) {
-			d.scene.agreed(d, r.At)
+		if d.setup.WritesEvery == 0 {
+			d.agree(r.At)
+		}
+	case trace.Written:
+		if time.Duration(r.Arg) >= d.changed { // agreement that no write has followed is no service yet
+			d.agree(r.At)
 		}
 	case trace.Crash:
+		d.changed = r.At
 		d.up[r.Process-1] = false
 		d.employ(int(r.Process-1), false)
 	case trace.Up:
+		d.changed = r.At
 		d.up[r.Process-1] = true
 		if r.Incarnation > 0 {
 			d.beliefs[r.Process-1] = algo.None
@@ -199,6 +209,13 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 		d.triggered(r)
 	}
 	return d.out
+}
+
+// agree tells the scenario if all agree, after what is to be measured, on a leader that never rests.
+func (d *Coordinator) agree(now time.Duration) {
+	if d.setup.Alg.Spec.Perpetual && d.settled() && d.told(now) {
+		d.scene.agreed(d, now)
+	}
 }
 
 // employ notes that the application of a process has entries to come, or none.

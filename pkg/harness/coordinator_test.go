@@ -427,16 +427,18 @@ func TestBehindTheLastLine(t *testing.T) {
 		id      string
 		do      string
 		records []trace.Record
+		writes  time.Duration
 		want    []string
 	}{
-		"a leader":    {"election/test-restless", DoElect, agreed, []string{"0s finish"}},
-		"none":        {"election/test-restless", DoElect, agreed[:2], nil},
-		"an entry":    {"mutex/test-spinning", DoRequest, released, []string{"0s finish"}},
-		"one to come": {"mutex/test-spinning", DoRequest, nil, nil},
+		"a leader":    {"election/test-restless", DoElect, agreed, 0, []string{"0s finish"}},
+		"no write":    {"election/test-restless", DoElect, agreed, ms, nil},
+		"none":        {"election/test-restless", DoElect, agreed[:2], 0, nil},
+		"an entry":    {"mutex/test-spinning", DoRequest, released, 0, []string{"0s finish"}},
+		"one to come": {"mutex/test-spinning", DoRequest, nil, 0, nil},
 	} {
 		d := NewCoordinator(mustSetup(t, test.id, 3, Scenario{Plot: &Script{Events: []Event{
 			{Do: test.do, Node: 1}, {At: 5 * ms, Do: DoHeal},
-		}}}, nil))
+		}}}, func(p *Plan) { p.WritesEvery = test.writes }))
 		timeline := d.Timeline()
 		last := timeline[len(timeline)-1]
 		if !last.Strike() || last.At != 5*ms+1 {
@@ -488,6 +490,39 @@ func TestWatches(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("watches %v, want %v", got, want)
 			}
+		})
+	}
+}
+
+// TestAgreement_Written: with writes of clients a scenario ends with the first that is acknowledged and that began when
+// all agreed, and not before.
+func TestAgreement_Written(t *testing.T) {
+	t.Parallel()
+	written := func(at, began time.Duration) trace.Record {
+		return trace.Record{At: at, Type: trace.Written, Process: 1, Peer: 3, Arg: uint64(began)}
+	}
+	agreed := []trace.Record{elected(ms, 1, 3), elected(ms, 2, 3), elected(5*ms, 3, 3)}
+	for name, test := range map[string]struct {
+		every   time.Duration
+		records []trace.Record
+		want    []string
+	}{
+		"none asked for":                  {0, agreed, []string{"0s finish"}},
+		"none yet":                        {ms, agreed, nil},
+		"one that began before":           {ms, append(slices.Clone(agreed), written(6*ms, 4*ms)), nil},
+		"one that began then":             {ms, append(slices.Clone(agreed), written(6*ms, 5*ms)), []string{"0s finish"}},
+		"one while they do not all agree": {ms, append(slices.Clone(agreed[:2]), written(6*ms, 5*ms)), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := NewCoordinator(mustSetup(t, "election/test-restless", 3, Scenario{Plot: &ColdStart{}},
+				func(p *Plan) { p.WritesEvery = test.every }))
+			d.Timeline()
+			var out []string
+			for i := range test.records {
+				out = append(out, told(d.Observe(&test.records[i]))...)
+			}
+			same(t, "instructions", out, test.want)
 		})
 	}
 }

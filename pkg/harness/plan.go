@@ -43,6 +43,8 @@ type Plan struct {
 	// Reigns has the judge of an election tell who led from when to when: the trials of a run with
 	// libraries.
 	Reigns bool `json:"reigns,omitempty"`
+	// WritesEvery is how often a client beside each process has the leader make a write; 0: none does.
+	WritesEvery time.Duration `json:"writes_every,omitempty"`
 
 	Costs     *Costs        `json:"costs,omitempty"` // nil: handling takes no time in simulation
 	Faults    Faults        `json:"faults"`
@@ -185,6 +187,10 @@ func rooted(g *algo.Graph, id, root algo.ID) []algo.ID {
 	}
 	return own
 }
+
+// WriteLimit is how long a client waits until its write is acknowledged: a second, and 10 times the longest
+// latency.
+func (s *Setup) WriteLimit() time.Duration { return time.Second + 10*s.Latency }
 
 // Derive makes the seed of one purpose, and of numbered parts of it, from a
 // common one. Seeds stay below 2^53, so that every JSON reader keeps them whole.

@@ -161,6 +161,7 @@ func (d *Coordinator) Strike(now time.Duration, i Instruction) []Instruction {
 	if i.Fault == 0 { // it was to be seen whether all is over
 		switch p := d.setup.Alg.Problem; {
 		case !d.setup.Alg.Spec.Perpetual || !d.told(now):
+		case p == algo.Election && d.setup.WritesEvery > 0: // a write is to follow
 		case p == algo.Election && d.settled():
 			d.scene.agreed(d, now)
 		case p == algo.MutualExclusion && d.scene.served(d):

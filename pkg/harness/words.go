@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -48,6 +49,8 @@ func Words(r *trace.Record, kinds []string, holds string) string {
 		verb := [...]string{trace.Kept: "saves", trace.Forgotten: "saves in vain",
 			trace.Refused: "cannot save"}[r.Peer]
 		return strings.TrimSpace(p + " " + verb + " its state " + holds)
+	case trace.Written, trace.Unwritten:
+		return written(p, q, r)
 	}
 	if text := fault.Sentence(r); text != "" {
 		return text
@@ -69,6 +72,18 @@ var verbs = map[trace.Type]string{
 	trace.Elect:    "starts an election",
 	trace.Done:     "has had all its entries",
 	trace.Handled:  "has handled this until now",
+}
+
+// written is how a write of a client ended.
+func written(p, q string, r *trace.Record) string {
+	began := time.Duration(r.Arg).String()
+	switch {
+	case r.Type == trace.Written:
+		return q + " acknowledges the write that the client of " + p + " began at " + began
+	case r.Peer == 0:
+		return "the client of " + p + " has no leader to write to"
+	}
+	return q + " does not acknowledge the write that the client of " + p + " began at " + began
 }
 
 func naming(p, q string, r *trace.Record) string {

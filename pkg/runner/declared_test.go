@@ -20,10 +20,10 @@ import (
 )
 
 // seldom are the types of records that not every trial below has: those of mutual exclusion and of
-// algorithms other than bully; what a handler took, which a simulation does not know; and what met
-// a process that was down, which real nodes learn only when it is up again.
+// algorithms other than bully; what a handler took, which a simulation does not know; what met
+// a process that was down, which real nodes learn only when it is up again; and writes of clients of libraries.
 var seldom = []trace.Type{trace.Request, trace.Granted, trace.Released, trace.Done, trace.Cause, trace.Save,
-	trace.Log, trace.Do, trace.Unsound, trace.Handled, trace.Undelivered}
+	trace.Log, trace.Do, trace.Unsound, trace.Handled, trace.Undelivered, trace.Written, trace.Unwritten}
 
 // upon is a scenario that measures what follows upon records of a type, while much happens.
 type upon struct {

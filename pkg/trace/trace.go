@@ -47,6 +47,8 @@ const (
 	Fault            // Process is under the fault Text, with its arguments; without them no longer
 	Unsound          // the invariant of Process no longer holds: Text. Beyond the model only
 	Handled          // the algorithm of Process took Arg ns for the event before
+	Written          // Peer, the leader, acknowledged a write of the client of Process
+	Unwritten        // it did not, or there was none to ask, and Peer is 0
 	types            // how many there are
 )
 
@@ -54,7 +56,7 @@ var typeNames = [types]string{
 	"none", "up", "crash", "send", "duplicate", "deliver", "lose", "undelivered", "request", "granted",
 	"released", "elect", "elected", "suspect", "restore", "timeout", "cut", "heal", "cause", "save",
 	"log", "do", "pause", "resume", "done", "slow", "flaky",
-	"fault", "unsound", "handled",
+	"fault", "unsound", "handled", "written", "unwritten",
 }
 
 // Types is every type of records, in the order of their numbers.
@@ -124,7 +126,8 @@ const (
 // if it was not the network's draw; of Slow by how many ns each event takes longer; of
 // Handled how many ns of processor time the algorithm took for the event before, if that
 // is worth a record: what it asked for happens at this instant, and not at that of the event.
-// Peer of Save says what became of the write.
+// Peer of Save says what became of the write. Written and Unwritten are of writes that began at
+// Arg ns; Seq is how many clients began one then.
 //
 // What happens at a real node on its own account is due at an instant, as a message
 // is, and may happen late; Sent then holds its lag. In simulation nothing is late,

@@ -77,6 +77,9 @@ func (w *world) run() harness.End {
 		}
 	}
 	w.instruct(timeline)
+	if every := w.setup.WritesEvery; every > 0 {
+		w.push(every, harness.Application, algo.None, w.round)
+	}
 	timer := time.NewTimer(0)
 	for !w.over {
 		w.beat.Add(1)
@@ -236,6 +239,9 @@ func (w *world) boot(id algo.ID, due time.Duration) {
 	p.Disk.process = p
 	p.resumed = sync.NewCond(&w.mu)
 	p.subject = w.new(p)
+	if err := w.writable(p.subject); err != nil {
+		w.fail(err)
+	}
 	w.running[id-1] = p
 	w.all = append(w.all, p)
 	w.record(trace.Record{Type: trace.Up, Process: uint32(id), Incarnation: p.Incarnation, Arg: uint64(due)})
@@ -262,6 +268,9 @@ func (p *Process) depart() {
 	go func() {
 		defer close(p.stopped)
 		<-p.started
+		if p.world.setup.WritesEvery > 0 {
+			time.Sleep(1) // what happens at this instant comes to rest: a library may forget whom to answer
+		}
 		p.subject.Stop()
 	}()
 }

@@ -22,8 +22,9 @@ func init() {
 	s := etcdraft.Spec()
 	s.Name, s.Summary = "etcd-node", "the library of etcd, CockroachDB and TiDB, as it is"
 	s.Paper.Deviations = "The library runs unmodified. Its network, its disk and the loop around it are " +
-		"Conclave's. A leader, too, writes before it sends; etcd's does both at once. Nothing is proposed, " +
-		"and no snapshots are taken."
+		"Conclave's. A leader, too, writes before it sends; etcd's does both at once. Followers forward no " +
+		"proposals, and no snapshots are taken."
+	s.Writes = true
 	bubble.Register(s, etcdraft.Module, newNode)
 }
 
@@ -37,10 +38,15 @@ type node struct {
 	ended   chan struct{} // when its loop has ended
 	leader  algo.ID
 	term    uint64
+
+	mu      sync.Mutex
+	waiting map[string]chan<- struct{} // writes that are not applied yet, by what they write
+	writes  int
 }
 
 func newNode(p *bubble.Process) bubble.Subject {
-	return &node{Process: p, started: make(chan struct{}), ended: make(chan struct{})}
+	return &node{Process: p, started: make(chan struct{}), ended: make(chan struct{}),
+		waiting: map[string]chan<- struct{}{}}
 }
 
 // Start starts the member with what is on its disk. A new one knows the members of the cluster.
@@ -55,6 +61,7 @@ func (n *node) Start() error {
 	}
 	n.Disk.Mount(n.image)
 	settings := etcdraft.Settings(n.ID, n.Params, n.disk)
+	settings.DisableProposalForwarding = true
 	if n.term = hard.GetTerm(); n.term > 0 {
 		n.raft = raft.RestartNode(settings)
 	} else { // it has never written
@@ -117,6 +124,7 @@ func (n *node) carryOut(rd *raft.Ready) {
 		})
 	}
 	for _, e := range rd.CommittedEntries {
+		n.applied(string(e.GetData()))
 		if e.GetType() == pb.EntryConfChange {
 			change := &pb.ConfChange{}
 			if err := proto.Unmarshal(e.GetData(), change); err != nil {
@@ -153,6 +161,42 @@ func (n *node) receive(m algo.Message) {
 	case <-n.started:
 		_ = n.raft.Step(context.Background(), etcdraft.Unpack(m))
 	case <-n.Done():
+	}
+}
+
+// Write proposes an entry that no other is like, and waits until the member has applied it, as etcd's server does.
+func (n *node) Write(ctx context.Context) error {
+	applied := make(chan struct{})
+	n.mu.Lock()
+	n.writes++
+	entry := fmt.Sprintf("write %d of member %d, incarnation %d", n.writes, n.ID, n.Incarnation)
+	n.waiting[entry] = applied
+	n.mu.Unlock()
+	defer func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.waiting, entry)
+	}()
+	if err := n.raft.Propose(ctx, []byte(entry)); err != nil {
+		return err
+	}
+	select {
+	case <-applied:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.Done():
+		return bubble.ErrCrashed
+	}
+}
+
+// applied tells who waits for an entry.
+func (n *node) applied(entry string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if told := n.waiting[entry]; told != nil {
+		close(told)
+		delete(n.waiting, entry)
 	}
 }
 

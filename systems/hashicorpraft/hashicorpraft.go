@@ -3,6 +3,7 @@
 package hashicorpraft
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -41,7 +42,7 @@ func init() {
 			{Name: "pre_vote", Type: algo.Bool, Default: algo.Const(true),
 				Doc: "a candidate asks first whether it would be elected"},
 		},
-		Perpetual: true,
+		Perpetual: true, Writes: true,
 		// A follower looks at its last contact at instants that it draws, up to two time-outs apart.
 		Settles: func(p algo.Params) time.Duration { return 2 * p.Duration("heartbeat_timeout") },
 		Needs:   algo.Needs{Synchrony: algo.PartiallySynchronous},
@@ -135,6 +136,12 @@ func (n *node) observe() {
 			return
 		}
 	}
+}
+
+// Write makes an entry of a few bytes.
+func (n *node) Write(ctx context.Context) error {
+	by, _ := ctx.Deadline()
+	return n.raft.Apply([]byte("a write"), time.Until(by)).Error()
 }
 
 func (n *node) Stop() {

@@ -239,6 +239,29 @@ func TestGray(t *testing.T) {
 	}
 }
 
+// TestWrites: by what clients have written, a leader of hashicorp/raft whose disk hangs never serves again, though it
+// leads on; one of etcd is replaced, as it hangs as a whole.
+func TestWrites(t *testing.T) {
+	out := t.TempDir()
+	if said, code := bench(t, "run", filepath.Join("..", "..", "..", "configs", "systems", "writes.yaml"), "--out", out, "--repetitions", "1",
+		"--quiet"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	rows := table(t, filepath.Join(out, "writes", "latest", "trials.csv"))
+	if len(rows) != 10 {
+		t.Fatalf("%d rows, want 10", len(rows))
+	}
+	for _, row := range rows {
+		forever := row["algorithm"] == "election/hashicorp-raft" && strings.HasSuffix(row["faults_events"], "hung-disk, who: leader}]")
+		acknowledged, err := strconv.ParseFloat(row["availability_served"], 64)
+		if row["status"] != "ok" || (row["never_recovered_served"] == "1") != forever || err != nil || (acknowledged < 0.1) != forever ||
+			forever && row["availability_led"] < "0.9" {
+			t.Errorf("%s, %s: %s %s, never recovered: %s, available %s, led %s", row["algorithm"], row["faults_events"], row["status"],
+				row["reason"], row["never_recovered_served"], row["availability_served"], row["availability_led"])
+		}
+	}
+}
+
 // TestDetector: memberlist detects a crash after a probe and a suspicion, and suspects no live member where no
 // message is lost.
 func TestDetector(t *testing.T) {
@@ -412,6 +435,14 @@ func TestRefusals(t *testing.T) {
 		}
 		return file
 	}
+	writes := func(algorithm string) string {
+		file := filepath.Join(t.TempDir(), "writes.yaml")
+		text := "problem: election\nalgorithms: [" + algorithm + "]\nnodes: 3\ntransport: bubble\nwrites_every: 1s\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
 	dir := experiment(t, all+"scenario: {kind: leader-crash}\nrepetitions: 1\n")
 	file := filepath.Join(t.TempDir(), "x.yaml")
 	if err := os.WriteFile(file, []byte(all+"scenario: {kind: leader-crash}\n"), 0o600); err != nil {
@@ -431,6 +462,10 @@ func TestRefusals(t *testing.T) {
 		{[]string{"run", gray("client-go", "slow, by: 1s")}, "in a bubble all processes have one clock"},
 		{[]string{"run", gray("nats-meta", "hung-disk")}, "nothing that election/nats-meta writes goes to the disk"},
 		{[]string{"run", gray("memberlist", "full-disk")}, "nothing that election/memberlist writes goes to the"},
+		{[]string{"run", writes("memberlist")}, "writes.yaml:5: writes_every: 1s, but election/memberlist takes no writes of clients"},
+		{[]string{"run", writes("client-go")}, "election/client-go takes no writes of clients; remove the key, or leave client-go out"},
+		{[]string{"run", writes("raft")}, "election/raft is no library: nothing is written through its leader"},
+		{[]string{"run", writes("hashicorp-raft"), "--transport", "sim"}, "runs as it is with transport: bubble"},
 		{[]string{"rare", file, "--transport", "bubble"}, "transport bubble: a trial cannot go on twice"},
 		{[]string{"diff", dir, dir, "--trial", "1"}, "nothing controls the order of a library's goroutines"},
 	} {

@@ -123,7 +123,7 @@ func (d *Diagram) mermaidLines() (out []mermaidLine) {
 // silent says whether a record needs no note: it stands in an arrow, or says little.
 func silent(r *trace.Record) bool {
 	switch r.Type {
-	case trace.Send, trace.Duplicate, trace.Save, trace.Done:
+	case trace.Send, trace.Duplicate, trace.Save, trace.Done, trace.Written:
 		return true
 	}
 	return r.Type == trace.Up && r.Incarnation == 0
