@@ -5,15 +5,18 @@ import java.time.Duration;
 import java.util.*;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** A type of Java in the protocol: how fields declare it, and how JSON, of which absent means zero, becomes a value. */
 record Type(Object declared, Function<Object, Object> read) {
-    /** What the JVM would make anew at each call. */
-    private static final ClassValue<RecordComponent[]> COMPONENTS = new ClassValue<>() {
-        @Override protected RecordComponent[] computeValue(Class<?> type) {
-            return Stream.of(type.getRecordComponents()).peek(c -> c.getAccessor().setAccessible(true))
-                    .toArray(RecordComponent[]::new);
+    /** The accessors of records by their keys in JSON: the JVM would make new ones at each call. */
+    private static final ClassValue<Map<String, Method>> ACCESSORS = new ClassValue<>() {
+        @Override protected Map<String, Method> computeValue(Class<?> type) {
+            var accessors = new LinkedHashMap<String, Method>();
+            for (var c : type.getRecordComponents()) accessors.put(snake(c.getName()), c.getAccessor());
+            accessors.values().forEach(accessor -> accessor.setAccessible(true));
+            return accessors;
         }
     };
 
@@ -50,21 +53,25 @@ record Type(Object declared, Function<Object, Object> read) {
     /** A record has a field for each component, in their order. */
     static Type record(Class<?> type) {
         if (!type.isRecord()) throw new IllegalArgumentException("a message can neither be nor hold a " + type);
-        var types = new LinkedHashMap<String, Type>();
-        for (var c : COMPONENTS.get(type)) types.put(snake(c.getName()), of(c.getAnnotatedType()));
-        var fields = types.entrySet().stream().map(e -> Arrays.asList(e.getKey(), e.getValue().declared)).toList();
-        var constructor = call(() -> type.getDeclaredConstructor(Stream.of(type.getRecordComponents())
-                .map(RecordComponent::getType).toArray(Class<?>[]::new)));
+        var components = type.getRecordComponents();
+        var keys = Stream.of(components).map(c -> snake(c.getName())).toArray(String[]::new);
+        var types = Stream.of(components).map(c -> of(c.getAnnotatedType())).toArray(Type[]::new);
+        var constructor = call(() -> type.getDeclaredConstructor(Stream.of(components).map(RecordComponent::getType)
+                .toArray(Class<?>[]::new)));
         constructor.setAccessible(true);
-        return new Type(Map.of("fields", fields), v -> call(() -> constructor.newInstance(types.entrySet().stream()
-                .map(e -> e.getValue().read.apply(v == null ? null : ((Map<?, ?>) v).get(e.getKey()))).toArray())));
+        var fields = IntStream.range(0, keys.length).mapToObj(i -> Arrays.asList(keys[i], types[i].declared)).toList();
+        return new Type(Map.of("fields", fields), v -> {
+            Object[] values = new Object[keys.length];
+            for (int i = 0; i < keys.length; i++)
+                values[i] = types[i].read.apply(v == null ? null : ((Map<?, ?>) v).get(keys[i]));
+            return call(() -> constructor.newInstance(values));
+        });
     }
 
     /** What JSON has of a record. */
     static Map<String, Object> members(Record record) {
         var members = new LinkedHashMap<String, Object>();
-        for (var c : COMPONENTS.get(record.getClass()))
-            members.put(snake(c.getName()), call(() -> c.getAccessor().invoke(record)));
+        ACCESSORS.get(record.getClass()).forEach((key, accessor) -> members.put(key, call(() -> accessor.invoke(record))));
         return members;
     }
 
