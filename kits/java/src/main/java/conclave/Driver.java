@@ -68,7 +68,7 @@ public final class Driver {
         return this;
     }
 
-    /** The leader that is settled before the first event, and whether it has crashed since. Without it, there is none. */
+    /** The leader before the first event, which may have crashed since. Without it, there is none. */
     public Driver leader(int leader, boolean down) {
         this.leader = leader;
         leaderDown = down;
@@ -211,9 +211,10 @@ public final class Driver {
         var values = new LinkedHashMap<String, List<?>>();
         var before = new LinkedHashMap<String, Object>();
         program.parameters.forEach((name, parameter) -> {
-            var value = params.containsKey(name) ? params.get(name) : List.of(parameter.preset == null
-                    ? parameter.declared.get("default") : ask("default", "parameter", name, "params", before, "network",
-                    Json.object("nodes", nodes, "latency", latency, "mean", latency, "bounded", true, "hold", 0)).get("value"));
+            var network = Json.object("nodes", nodes, "latency", latency, "mean", latency, "bounded", true, "hold", 0);
+            var value = params.containsKey(name) ? params.get(name)
+                    : List.of(parameter.preset == null ? parameter.declared.get("default")
+                    : ask("default", "parameter", name, "params", before, "network", network).get("value"));
             values.put(name, value);
             before.put(name, value.get(0));
         });
@@ -229,7 +230,8 @@ public final class Driver {
         var answer = ask(on, request);
         if (answer.containsKey("broken")) throw new AssertionError("process " + process + ": " + answer.get("broken"));
         var effects = new ArrayList<Effect>();
-        for (Object e : (List<?>) answer.getOrDefault("effects", List.of())) effects.add(happen(process, (Map<?, ?>) e));
+        for (Object effect : (List<?>) answer.getOrDefault("effects", List.of()))
+            effects.add(happen(process, (Map<?, ?>) effect));
         return effects;
     }
 

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.*;
 import java.util.random.RandomGenerator;
 
-/** All that a process can reach of its surroundings, during one event. Effects happen after the event, in their order. */
+/** All that a process can reach of its surroundings, during one event. Effects happen after it, in their order. */
 public final class Env {
     final List<Json.Raw> effects = new ArrayList<>();
     final List<Record> own = new ArrayList<>();

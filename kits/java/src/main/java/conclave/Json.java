@@ -94,8 +94,8 @@ final class Json {
         if (v instanceof String s) return quote(s);
         if (v instanceof Long n) return Long.toString(exact(n));
         if (v instanceof Raw r) return r.json;
-        if (v instanceof LinkedHashMap<?, ?> m) return m.entrySet().stream()
-                .map(e -> quote(e.getKey().toString()) + ':' + write(e.getValue())).collect(Collectors.joining(",", "{", "}"));
+        if (v instanceof LinkedHashMap<?, ?> m) return m.entrySet().stream().map(e -> quote("" + e.getKey()) + ':'
+                + write(e.getValue())).collect(Collectors.joining(",", "{", "}"));
         if (v instanceof Map<?, ?> m) return write(new LinkedHashMap<>(new TreeMap<>(m)));
         if (v instanceof Set<?> s && !(v instanceof LinkedHashSet)) return write(new ArrayList<>(new TreeSet<>(s)));
         if (v instanceof Collection<?> c) return c.stream().map(Json::write).collect(Collectors.joining(",", "[", "]"));

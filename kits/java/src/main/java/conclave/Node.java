@@ -57,8 +57,9 @@ public abstract class Node {
         var state = new TreeMap<String, Object>();
         for (Class<?> type = getClass(); type != Node.class; type = type.getSuperclass())
             for (var field : type.getDeclaredFields()) {
+                if ((field.getModifiers() & (Modifier.STATIC | Modifier.TRANSIENT)) != 0) continue;
                 field.setAccessible(true);
-                if ((field.getModifiers() & (Modifier.STATIC | Modifier.TRANSIENT)) == 0) state.put(field.getName(), field.get(this));
+                state.put(field.getName(), field.get(this));
             }
         return state;
     }

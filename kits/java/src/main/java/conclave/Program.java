@@ -1,9 +1,10 @@
 package conclave;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.*;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.*;
 import java.util.function.Function;
@@ -54,13 +55,13 @@ public final class Program {
         return this;
     }
 
-    /** Answers requests until there are no more. Standard output is for answers alone: what else is printed is an error's. */
+    /** Answers requests until there are no more. Whatever else the program prints goes to standard error. */
     public void serve() throws IOException {
         System.setOut(System.err);
-        var in = new BufferedReader(new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8.newDecoder()));
+        var in = new BufferedReader(new InputStreamReader(new FileInputStream(FileDescriptor.in), UTF_8.newDecoder()));
         var out = new FileOutputStream(FileDescriptor.out);
         for (String line = in.readLine(), answer; line != null && (answer = answer(line)) != null; line = in.readLine())
-            out.write((answer + '\n').getBytes(StandardCharsets.UTF_8));
+            out.write((answer + '\n').getBytes(UTF_8));
     }
 
     /** The answer to a request; null if it is "end". */
@@ -131,10 +132,10 @@ public final class Program {
     }
 
     private Map<String, Object> describe() {
-        var overridden = Stream.of(type.getMethods()).filter(m -> m.getDeclaringClass() != Node.class).map(Method::getName);
+        var own = Stream.of(type.getMethods()).filter(m -> m.getDeclaringClass() != Node.class);
         var json = json(spec);
         json.putAll(Json.object("problem", Mutex.class.isAssignableFrom(type) ? "mutex" : "election", "states", true,
-                "handles", overridden.map(OPTIONAL::get).filter(Objects::nonNull).distinct().sorted().toList(),
+                "handles", own.map(m -> OPTIONAL.get(m.getName())).filter(Objects::nonNull).distinct().sorted().toList(),
                 "parameters", parameters.values(), "doubts", doubt != null));
         return json;
     }
@@ -144,7 +145,8 @@ public final class Program {
         var members = new TreeMap<String, Object>();
         for (Method member : annotation.annotationType().getDeclaredMethods()) {
             Object value = Type.call(() -> member.invoke(annotation));
-            if (!Objects.deepEquals(value, member.getDefaultValue())) members.put(Type.snake(member.getName()), json(value));
+            if (!Objects.deepEquals(value, member.getDefaultValue()))
+                members.put(Type.snake(member.getName()), json(value));
         }
         return members;
     }

@@ -23,7 +23,8 @@ record Type(Object declared, Function<Object, Object> read) {
     static Type of(AnnotatedType annotated) {
         if (annotated instanceof AnnotatedParameterizedType list && list.getAnnotatedActualTypeArguments().length == 1) {
             Type item = of(list.getAnnotatedActualTypeArguments()[0]);
-            return new Type(List.of(item.declared), v -> v == null ? List.of() : ((List<?>) v).stream().map(item.read).toList());
+            return new Type(List.of(item.declared), v -> v == null ? List.of()
+                    : ((List<?>) v).stream().map(item.read).toList());
         }
         String whole = annotated.isAnnotationPresent(Node.Id.class) ? "id"
                 : annotated.isAnnotationPresent(Node.Uint.class) ? "uint" : "int";
@@ -71,7 +72,8 @@ record Type(Object declared, Function<Object, Object> read) {
     /** What JSON has of a record. */
     static Map<String, Object> members(Record record) {
         var members = new LinkedHashMap<String, Object>();
-        ACCESSORS.get(record.getClass()).forEach((key, accessor) -> members.put(key, call(() -> accessor.invoke(record))));
+        ACCESSORS.get(record.getClass())
+                .forEach((key, accessor) -> members.put(key, call(() -> accessor.invoke(record))));
         return members;
     }
 
