@@ -32,22 +32,24 @@ import java.util.List;
         needs = @Spec.Needs(synchrony = "synchronous", detector = "eventually perfect"),
         survives = @Spec.Survives(crashes = "all but one", recovery = true),
         promises = @Spec.Promises(announced = true, leadership = "eventual", highest = true, live = "steady"),
-        breaks = "Delays above the bound, or a partition, make several coordinators: one in each part, or one for each "
-                + "process whose answers come too late. A heal alone does not end it: a process must start an election.")
+        breaks = "Delays above the bound, or a partition, make several coordinators: one in each part, or one for "
+                + "each process whose answers come too late. A heal alone does not end it: a process must start an "
+                + "election.")
 public final class Bully extends Node implements Elector {
-    static final String DEVIATIONS = "This is the textbook form (Coulouris et al., section 15.3; lecture notes), and "
-            + "messages are counted by it. In the paper a process is down, or in the state Election, Reorganization or "
-            + "Normal. A process that holds an election asks those of higher rank in turn whether they are there, and "
-            + "stops at the first that answers; that one does not hold an election because it was asked. If none answers, "
-            + "it HALTs all of lower rank before it announces itself to those that heed it, and makes them READY when they "
-            + "are reorganized. Here all of higher rank are asked at once, a process that is asked holds an election, and "
-            + "a single COORDINATOR ends it. Ours differs from that form, too: ranks are pairs (est, ID), since estimates "
-            + "may be equal. Answers name the attempt that they answer. A process that is electing answers but does not "
-            + "start again (suppress_duplicates; false is the literal text, with a number of messages exponential in n). "
-            + "A coordinator that is asked announces itself to all of lower rank again (coordinator_reply; unicast: to the "
-            + "asker alone). If a process of lower rank announces itself within T after one of higher rank, a process that "
-            + "hears both holds an election: the two announcements may be a race between a process that came back and one "
-            + "that did not know of it.";
+    static final String DEVIATIONS = "This is the textbook form (Coulouris et al., section 15.3; lecture notes), "
+            + "and messages are counted by it. In the paper a process is down, or in the state Election, "
+            + "Reorganization or Normal. A process that holds an election asks those of higher rank in turn "
+            + "whether they are there, and stops at the first that answers; that one does not hold an election "
+            + "because it was asked. If none answers, it HALTs all of lower rank before it announces itself to "
+            + "those that heed it, and makes them READY when they are reorganized. Here all of higher rank are "
+            + "asked at once, a process that is asked holds an election, and a single COORDINATOR ends it. Ours "
+            + "differs from that form, too: ranks are pairs (est, ID), since estimates may be equal. Answers name "
+            + "the attempt that they answer. A process that is electing answers but does not start again "
+            + "(suppress_duplicates; false is the literal text, with a number of messages exponential in n). A "
+            + "coordinator that is asked announces itself to all of lower rank again (coordinator_reply; unicast: "
+            + "to the asker alone). If a process of lower rank announces itself within T after one of higher rank, "
+            + "a process that hears both holds an election: the two announcements may be a race between a process "
+            + "that came back and one that did not know of it.";
 
     /** To which processes a coordinator that is asked announces itself. */
     enum Reply { BROADCAST, UNICAST }
@@ -184,8 +186,8 @@ public final class Bully extends Node implements Elector {
     }
 
     /**
-     * Rule 6. One of lower rank that announces itself is bullied. If one of higher rank did so within T, the two messages
-     * raced each other: an election tells which of the two is alive.
+     * Rule 6. One of lower rank that announces itself is bullied. If one of higher rank did so within T, the two
+     * messages raced each other: an election tells which of the two is alive.
      */
     private void onCoordinator(Env env, int from) {
         if (raced(from, env.now()) || above(id, from)) {

@@ -13,23 +13,25 @@ import java.io.IOException;
  *
  * <p>A process that wants an election sends its ID round the ring, in one direction. A process that takes part itself
  * passes larger IDs on, and swallows smaller ones. So the largest comes round, and its process leads. It says so in a
- * second lap. How many messages that takes depends on the order of the IDs: about twice N if they ascend in the direction
- * of the messages, half of N squared if they descend, and N times the N-th harmonic number on average.
+ * second lap. How many messages that takes depends on the order of the IDs: about twice N if they ascend in the
+ * direction of the messages, half of N squared if they descend, and N times the N-th harmonic number on average.
  */
 @Spec(
         summary = "on a ring; each passes larger IDs on, so that the largest returns to its sender",
         paper = @Spec.Paper(
                 authors = "E. Chang, R. Roberts",
-                title = "An improved algorithm for decentralized extrema-finding in circular configurations of processes",
+                title = "An improved algorithm for decentralized extrema-finding in circular configurations of "
+                        + "processes",
                 venue = "CACM 22(5), 281-283", year = 1979, doi = "10.1145/359104.359108",
-                deviations = "With mode initiators-only, a process that has passed an ID on does not want to lead any more. "
-                        + "With mode join, it puts its own ID in place of a smaller one, so that the largest of all "
-                        + "processes leads. There is one election: a later request for another is ignored."),
+                deviations = "With mode initiators-only, a process that has passed an ID on does not want to lead "
+                        + "any more. With mode join, it puts its own ID in place of a smaller one, so that the "
+                        + "largest of all processes leads. There is one election: a later request for another is "
+                        + "ignored."),
         messages = {ChangRoberts.Probe.class, ChangRoberts.Elected.class},
         needs = @Spec.Needs(topology = "ring"),
         promises = @Spec.Promises(announced = true, leadership = "at most one"),
-        breaks = "Any crash opens the ring, and a lost message is not sent again: no process leads, or some never learn of "
-                + "the leader.")
+        breaks = "Any crash opens the ring, and a lost message is not sent again: no process leads, or some never "
+                + "learn of the leader.")
 public final class ChangRoberts extends Node implements Elector {
     /** Which processes may lead. */
     enum Mode { INITIATORS_ONLY, JOIN }
@@ -37,7 +39,8 @@ public final class ChangRoberts extends Node implements Elector {
     static final Parameter<Mode> MODE = new Parameter<>(Mode.class, "mode",
             "which processes may lead: those that wanted an election, or all").preset(Mode.INITIATORS_ONLY);
     static final Parameter<Boolean> PASSING = new Parameter<>(Boolean.class, "relay_makes_passive",
-            "a process that has passed an ID on does not want to lead any more; without this rule two may").preset(true);
+            "a process that has passed an ID on does not want to lead any more; without this rule two may")
+            .preset(true);
 
     /** Goes round the ring with the ID of the process that wants to lead. */
     record Probe(@Id int id) {}

@@ -9,6 +9,7 @@ import conclave.Driver.TimerSet;
 import conclave.Program;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** The tests of the examples: run them with java -cp ... conclave.Tests ExamplesTest. */
 final class ExamplesTest {
@@ -129,7 +130,8 @@ final class ExamplesTest {
     static void testBullyRace() {
         Driver driver = new Driver(Bully.program(), 4).leader(4, true);
         driver.receive(1, 3, new Bully.Coordinator());
-        equal(new Sent(2, new Bully.Election(new Bully.Attempt(0, 1))), driver.receive(1, 2, new Bully.Coordinator()).get(0));
+        equal(new Sent(2, new Bully.Election(new Bully.Attempt(0, 1))),
+                driver.receive(1, 2, new Bully.Coordinator()).get(0));
     }
 
     static void testChangRobertsElectsTheLargestInitiator() {
@@ -157,8 +159,8 @@ final class ExamplesTest {
     }
 
     static void testTextOfDurations() {
-        for (var c : List.of(List.of("0s", 0L), List.of("1ns", 1L), List.of("1.5\u00b5s", 1_500L), List.of("23ms", 23_000_000L),
-                List.of("1.2s", 1_200_000_000L), List.of("1m30s", 90_000_000_000L), List.of("1h0m0.5s", 3_600_500_000_000L)))
-            equal(c.get(0), Timeouts.text(Duration.ofNanos((Long) c.get(1))));
+        Map.of("0s", 0L, "1ns", 1L, "1.5\u00b5s", 1_500L, "23ms", 23_000_000L, "1.2s", 1_200_000_000L, "1m30s",
+                90_000_000_000L, "1h0m0.5s", 3_600_500_000_000L)
+                .forEach((text, ns) -> equal(text, Timeouts.text(Duration.ofNanos(ns))));
     }
 }

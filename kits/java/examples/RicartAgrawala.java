@@ -14,9 +14,9 @@ import java.util.TreeSet;
  * The permission algorithm of Ricart and Agrawala (CACM 1981).
  *
  * <p>A process that wants to enter asks all others and enters when all have replied. A process that wants to enter
- * itself, or is inside, compares the two requests: to the later one it replies only when it leaves. Requests are ordered
- * by the sequence number that each carries, one above the highest that its sender had seen, and equal numbers by
- * process. So of any two requests one waits for the other, and never both. There is no RELEASE: the deferred replies
+ * itself, or is inside, compares the two requests: to the later one it replies only when it leaves. Requests are
+ * ordered by the sequence number that each carries, one above the highest that its sender had seen, and equal numbers
+ * by process. So of any two requests one waits for the other, and never both. There is no RELEASE: the deferred replies
  * take its place.
  */
 @Spec(
@@ -25,14 +25,14 @@ import java.util.TreeSet;
                 authors = "G. Ricart, A. K. Agrawala",
                 title = "An optimal algorithm for mutual exclusion in computer networks",
                 venue = "CACM 24(1), 9-17", year = 1981, doi = "10.1145/358527.358537",
-                deviations = "A REPLY names the request that it answers, and those that have replied are kept as a set; "
-                        + "the paper counts bare REPLYs. So duplicates change nothing. A process that comes back numbers "
-                        + "its requests beyond those of its former life."),
+                deviations = "A REPLY names the request that it answers, and those that have replied are kept as a "
+                        + "set; the paper counts bare REPLYs. So duplicates change nothing. A process that comes "
+                        + "back numbers its requests beyond those of its former life."),
         messages = {RicartAgrawala.Request.class, RicartAgrawala.Reply.class},
         survives = @Spec.Survives(duplication = true),
         promises = @Spec.Promises(starvationFree = true),
-        breaks = "Any crash blocks it, also of a process that does not want to enter, and so does a lost message: a "
-                + "process that asks afterwards lacks one reply forever.")
+        breaks = "Any crash blocks it, also of a process that does not want to enter, and so does a lost message: "
+                + "a process that asks afterwards lacks one reply forever.")
 public class RicartAgrawala extends Node implements Mutex {
     /** Orders requests: by sequence number, and equal ones by process. */
     record Stamp(@Uint long number, @Id int id) {

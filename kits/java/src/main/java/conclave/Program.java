@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.*;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.nio.file.*;
 import java.time.Duration;
 import java.util.*;
 import java.util.function.Function;
@@ -77,7 +78,7 @@ public final class Program {
         }
     }
 
-    private void answer(Request r, Map<String, Object> answer) throws ReflectiveOperationException {
+    private void answer(Request r, Map<String, Object> answer) throws Exception {
         switch (r.on) {
             case "describe" -> answer.putAll(Json.object("protocol", 1, "spec", describe()));
             case "default" -> answer.put("value", parameters.get(r.parameter).preset.apply(network(r)));
@@ -131,13 +132,23 @@ public final class Program {
         return kind;
     }
 
-    private Map<String, Object> describe() {
+    private Map<String, Object> describe() throws IOException {
         var own = Stream.of(type.getMethods()).filter(m -> m.getDeclaringClass() != Node.class);
         var json = json(spec);
         json.putAll(Json.object("problem", Mutex.class.isAssignableFrom(type) ? "mutex" : "election", "states", true,
-                "handles", own.map(m -> OPTIONAL.get(m.getName())).filter(Objects::nonNull).distinct().sorted().toList(),
-                "parameters", parameters.values(), "doubts", doubt != null));
+                "handles", own.map(m -> OPTIONAL.get(m.getName())).filter(Objects::nonNull).sorted().toList(),
+                "parameters", parameters.values(), "doubts", doubt != null, "files", files()));
         return json;
+    }
+
+    /** The jars and classes of the class path, by which Conclave tells whether two runs had the same program. */
+    private static List<String> files() throws IOException {
+        var files = new ArrayList<String>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator))
+            try (var below = Files.walk(Path.of(entry))) {
+                below.map(Path::toString).filter(f -> f.matches(".*\\.(class|jar)")).sorted().forEach(files::add);
+            } catch (NoSuchFileException e) { } // the JVM ignores such an entry, too
+        return files;
     }
 
     /** What JSON has of an annotation: all that is not the default. */

@@ -21,8 +21,8 @@ record Type(Object declared, Function<Object, Object> read) {
     };
 
     static Type of(AnnotatedType annotated) {
-        if (annotated instanceof AnnotatedParameterizedType list && list.getAnnotatedActualTypeArguments().length == 1) {
-            Type item = of(list.getAnnotatedActualTypeArguments()[0]);
+        if (annotated instanceof AnnotatedParameterizedType p && p.getAnnotatedActualTypeArguments().length == 1) {
+            Type item = of(p.getAnnotatedActualTypeArguments()[0]);
             return new Type(List.of(item.declared), v -> v == null ? List.of()
                     : ((List<?>) v).stream().map(item.read).toList());
         }

@@ -172,8 +172,10 @@ final class KitTest {
     static void testDescribe() {
         var spec = spec();
         equal(Set.of("problem", "summary", "messages", "saves", "draws", "timers", "token", "survives", "needs", "promises",
-                "periods", "states", "handles", "parameters", "doubts"), spec.keySet());
+                "periods", "states", "handles", "parameters", "doubts", "files"), spec.keySet());
         equal("mutex", spec.get("problem"));
+        var classes = ((List<?>) spec.get("files")).stream().filter(f -> f.toString().endsWith("KitTest.class")).toList();
+        equal(1, classes.size());
         equal(List.of("do", "timeout"), spec.get("handles"));
         equal(Map.of("crashes", 2L, "loss", true), spec.get("survives"));
         equal(Map.of("fifo", true, "nodes", 2L), spec.get("needs"));
