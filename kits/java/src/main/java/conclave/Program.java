@@ -36,7 +36,7 @@ public final class Program {
     /** The class implements Mutex or Elector, has a Spec, and a constructor with a Config. */
     public Program(Class<? extends Node> type) {
         this.type = type;
-        spec = type.getAnnotation(Spec.class);
+        spec = Objects.requireNonNull(type.getAnnotation(Spec.class), type + " has no @Spec");
         for (var records : List.of(spec.messages(), spec.auxiliary(), spec.saves()))
             for (var record : records) {
                 names.put(record, Type.snake(record.getSimpleName()).toUpperCase(Locale.ROOT));

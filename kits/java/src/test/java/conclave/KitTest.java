@@ -2,6 +2,7 @@ package conclave;
 
 import static conclave.Tests.equal;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -252,6 +253,25 @@ final class KitTest {
         says(program, "{'n':2,'on':'elect','process':7,'now':5}", "{'n':2,'failed':'java.lang.ArrayIndexOutOfBoundsException: "
                 + "Index 0 out of bounds for length 0 at Outside.java:15'}");
         says(program, NEW.replace("'id':1", "'id':2"), "{'n':1,'failed':'java.lang.IllegalStateException: not 2 at Outside.java:11'}");
+    }
+
+    /** The program of a process of its own, for the test below. */
+    public static void main(String[] args) throws IOException { new Program(Echo.class).serve(); }
+
+    /** What is printed by accident goes to standard error; the program exits with 0 at "end", or at the end of input. */
+    static void testServe() throws IOException, InterruptedException {
+        String print = "{'n':2,'on':'do','process':7,'now':5,'op':'print'}";
+        String requests = (NEW + "\n" + print + "\n").replace('\'', '"');
+        for (String last : List.of("", "{\"n\":3,\"on\":\"end\"}\n")) {
+            var java = ProcessHandle.current().info().command().orElse("java");
+            var process = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), "conclave.KitTest").start();
+            try (var in = process.getOutputStream()) {
+                in.write((requests + last).getBytes());
+            }
+            equal("{\"n\":1}\n{\"n\":2}\n", new String(process.getInputStream().readAllBytes()));
+            equal("by accident", new String(process.getErrorStream().readAllBytes()).strip());
+            equal(0, process.waitFor());
+        }
     }
 
     static void testInvariant() {
