@@ -8,11 +8,13 @@ public final class Parameter<T> {
     final Map<String, Object> declared;
     Function<Network, T> preset;
     private final Class<T> type;
+    private final Type json;
 
     /** Users write an enum's constant INITIATORS_ONLY as initiators-only. */
     public Parameter(Class<T> type, String name, String doc) {
         this.type = type;
-        declared = Json.object("name", name, "doc", doc, "type", Type.of(type, "int").declared(),
+        json = Type.of(type, "int");
+        declared = Json.object("name", name, "doc", doc, "type", json.declared(),
                 "choices", type.isEnum() ? Arrays.asList(type.getEnumConstants()) : null);
     }
 
@@ -47,5 +49,5 @@ public final class Parameter<T> {
     public String name() { return (String) declared.get("name"); }
 
     /** A value that JSON has. */
-    T of(Object json) { return type.cast(Type.of(type, "int").read().apply(json)); }
+    T of(Object value) { return type.cast(json.read().apply(value)); }
 }

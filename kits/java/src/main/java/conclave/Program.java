@@ -133,11 +133,11 @@ public final class Program {
     }
 
     private Map<String, Object> describe() throws IOException {
-        var own = Stream.of(type.getMethods()).filter(m -> m.getDeclaringClass() != Node.class);
+        var handles = Stream.of(type.getMethods()).filter(m -> m.getDeclaringClass() != Node.class)
+                .map(m -> OPTIONAL.get(m.getName())).filter(Objects::nonNull).distinct().sorted().toList();
         var json = json(spec);
         json.putAll(Json.object("problem", Mutex.class.isAssignableFrom(type) ? "mutex" : "election", "states", true,
-                "handles", own.map(m -> OPTIONAL.get(m.getName())).filter(Objects::nonNull).sorted().toList(),
-                "parameters", parameters.values(), "doubts", doubt != null, "files", files()));
+                "handles", handles, "parameters", parameters.values(), "doubts", doubt != null, "files", files()));
         return json;
     }
 
