@@ -86,6 +86,7 @@ macro_rules! serve {
             };
         }
 
+        #[allow(dead_code)]
         fn main() {
             #[cfg(not(target_arch = "wasm32"))]
             $crate::serve::<$process>();
@@ -114,6 +115,7 @@ macro_rules! serve {
 pub fn serve<P: Plugin>() {
     let mut answers = standard_output();
     let mut kit = Kit::<P>::default();
+    note_panics();
     for line in std::io::stdin().lines() {
         let line = line.expect("cannot read a request");
         match kit.answer(line.as_bytes()) {
@@ -151,6 +153,7 @@ pub struct Guest<P: Plugin> {
 
 impl<P: Plugin> Default for Guest<P> {
     fn default() -> Self {
+        note_panics();
         Guest { kit: Kit::default(), room: Vec::new() }
     }
 }
@@ -310,7 +313,7 @@ thread_local! {
 }
 
 /// Has panics noted, with the place where they happened, instead of printed.
-fn note_panics() {
+pub(crate) fn note_panics() {
     set_hook(Box::new(|info| {
         let payload: &dyn Any = info.payload();
         let text = payload.downcast_ref::<&str>().map(|s| s.to_string()).or_else(|| payload.downcast_ref().cloned());
@@ -361,8 +364,11 @@ fn state_of(process: &impl Debug) -> Json {
         match line.strip_prefix("    ").map(|field| (field.starts_with([' ', '}', ']', ')']), field)) {
             None => {} // the name of the type, or the end
             Some((false, field)) => {
-                let (name, value) = field.split_once(": ").unwrap_or(("", field));
-                fields.push((name.into(), value.into()));
+                let (name, value) = match field.split_once(": ") {
+                    Some((name, value)) => (name.to_owned(), value),
+                    None => (fields.len().to_string(), field), // of a tuple
+                };
+                fields.push((name, value.into()));
             }
             Some((true, rest)) => {
                 let (rest, (_, value)) = (rest.trim_start(), fields.last_mut().expect("a field comes first"));
@@ -394,7 +400,7 @@ impl Hasher for Multiplied {
 }
 
 /// All processes of a program.
-struct Kit<P: Plugin> {
+pub(crate) struct Kit<P: Plugin> {
     processes: HashMap<u64, (Id, P), BuildHasherDefault<Multiplied>>,
     spec: Spec,
     effects: Vec<Effect<P::Message>>,
@@ -405,7 +411,6 @@ struct Kit<P: Plugin> {
 impl<P: Plugin> Default for Kit<P> {
     fn default() -> Self {
         let spec = P::spec();
-        note_panics();
         let (processes, effects, to_itself, answer) = Default::default();
         Kit { processes, spec, effects, to_itself, answer }
     }
@@ -413,7 +418,7 @@ impl<P: Plugin> Default for Kit<P> {
 
 impl<P: Plugin> Kit<P> {
     /// The answer to a request; empty: the run is over.
-    fn answer(&mut self, request: &[u8]) -> &[u8] {
+    pub(crate) fn answer(&mut self, request: &[u8]) -> &[u8] {
         self.answer.clear();
         if request.first() == Some(&b'{') {
             self.json(request);
@@ -425,7 +430,7 @@ impl<P: Plugin> Kit<P> {
         &self.answer
     }
 
-    fn process(&mut self, number: u64) -> Result<&mut (Id, P)> {
+    pub(crate) fn process(&mut self, number: u64) -> Result<&mut (Id, P)> {
         self.processes.get_mut(&number).ok_or_else(|| format!("there is no process {}", number))
     }
 

@@ -8,9 +8,12 @@ mod json;
 mod kit;
 mod spec;
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -112,8 +115,8 @@ impl<M: Clone> Env<'_, M> {
 
     /// The only source of random numbers, seeded by the run.
     #[track_caller]
-    pub fn random(&mut self) -> &mut Random {
-        self.random.as_mut().expect("the algorithm draws random numbers: its Spec must say `draws: true`")
+    pub fn random(&self) -> &Random {
+        self.random.as_ref().expect("the algorithm draws random numbers: its Spec must say `draws: true`")
     }
 
     /// Sends to a neighbor, or to oneself: that is received right after this event, before any other.
@@ -161,32 +164,33 @@ impl<M: Clone> Env<'_, M> {
 }
 
 /// Random numbers that follow from the 64 bits of an event (SplitMix64, of Steele, Lea and Flood, 2014).
-pub struct Random(u64);
+pub struct Random(Cell<u64>);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(Cell::new(seed))
     }
 
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    pub fn bits(&self) -> u64 {
+        self.0.set(self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let z = self.0.get();
+        let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ z >> 31
     }
 
     /// A number from 0 to below `n`, which is at least 1.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&self, n: u64) -> u64 {
         (u128::from(self.bits()) * u128::from(n) >> 64) as u64
     }
 
     /// A number from 0 to below 1.
-    pub fn fraction(&mut self) -> f64 {
+    pub fn fraction(&self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// A duration from `from` to below `to`.
-    pub fn between(&mut self, from: Duration, to: Duration) -> Duration {
+    pub fn between(&self, from: Duration, to: Duration) -> Duration {
         from + Duration::from_nanos(self.below(nanoseconds(to - from)))
     }
 }

@@ -80,7 +80,7 @@ impl<P: Plugin> Cluster<P> {
     fn event(&mut self, id: Id, event: Event<P::Message>) -> Effects<P> {
         let process = self.processes.get_mut(&id).unwrap_or_else(|| panic!("there is no process {}", id));
         let (mut effects, mut to_itself) = (Vec::new(), VecDeque::new());
-        let random = self.random.as_mut().map(|random| Random::new(random.bits()));
+        let random = self.random.as_ref().map(|random| Random::new(random.bits()));
         let now = nanoseconds(self.now);
         step(process, Env { own: id, effects: &mut effects, to_itself: &mut to_itself, now, session: 0, random }, event);
         if let Err(text) = process.invariant() {
