@@ -494,10 +494,9 @@ impl<P: Plugin> Kit<P> {
                 Ok(vec![("value", guarded(|| doubt(&network, &params))?.err().map_or(Json::Null, Json::from))])
             }
             "new" => {
-                let config = request.key("config");
-                let saved = config.key("saved");
+                let config = Config::read(request.key("config"))?;
+                let saved = request.key("saved");
                 let saved = if saved == &Json::Null { None } else { Some(message(saved)?) };
-                let config = Config::read(config)?;
                 self.processes.insert(process, (config.id, guarded(|| P::new(config, saved))?));
                 Ok(Vec::new())
             }

@@ -306,7 +306,7 @@ fn before_and_after() {
     ] {
         assert_eq!(ask(kit, &format!(r#"{{"n":4,{},{}}}"#, network, rest)), format!(r#"{{"n":4,"value":{}}}"#, value));
     }
-    ask(kit, &NEW.replace("300", "301").replace("}}", r#","saved":{"kind":"STATE","msg":{"count":7}}}}"#));
+    ask(kit, &NEW.replace("300", "301").replace("}}", r#"},"saved":{"kind":"STATE","msg":{"count":7}}}"#));
     assert_eq!(ask(kit, r#"{"n":5,"on":"state","process":301}"#),
         r#"{"n":5,"state":{"config":[1,1],"count":7,"votes":"{1: true}","last":"None","names":["a","b,]"]}}"#);
     assert_eq!(ask(kit, r#"{"n":6,"on":"drop","process":301}"#), r#"{"n":6}"#);
