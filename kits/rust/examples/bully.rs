@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use conclave::{
-    messages, record, serve, written, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Params, Process,
+    messages, record, serve, written, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process,
     Promises, Result, Spec, Starter, Survives, Timed, SLACK,
 };
 
@@ -74,18 +74,19 @@ struct Bully {
 const COORDINATOR_TIMER: &str = "T'";
 
 /// The default of a time-out for an answer.
-fn round_trip(network: &Network, _: &Params) -> Duration {
+fn round_trip(network: &Network) -> Duration {
     3 * network.latency + SLACK
 }
 
 /// The default of a time-out that covers the other one as well.
-fn round_trip_after(network: &Network, params: &Params) -> Duration {
-    params.get::<Duration>("t_answer") + round_trip(network, params)
+fn round_trip_after(network: &Network) -> Duration {
+    network.params.get::<Duration>("t_answer") + round_trip(network)
 }
 
 /// The promises rest on time-outs that cover a round trip.
-fn doubt(network: &Network, params: &Params) -> Result<()> {
-    let (t, t_prime): (Duration, Duration) = (params.get("t_answer"), params.get("t_coordinator"));
+fn doubt(network: &Network) -> Result<()> {
+    let t: Duration = network.params.get("t_answer");
+    let t_prime: Duration = network.params.get("t_coordinator");
     let least = 2 * network.latency;
     if t < least {
         return Err(format!("t_answer {} is below 2d = {}", written(t), written(least)));

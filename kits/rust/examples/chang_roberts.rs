@@ -7,7 +7,7 @@
 //! the N-th harmonic number on average.
 
 use conclave::{
-    messages, serve, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Params, Process, Promises, Result,
+    messages, serve, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process, Promises, Result,
     Spec,
 };
 
@@ -34,8 +34,8 @@ struct ChangRoberts {
 }
 
 /// Two may lead if a process that has passed an ID on wants to lead afterwards.
-fn doubt(_: &Network, params: &Params) -> Result<()> {
-    if params.get("relay_makes_passive") {
+fn doubt(network: &Network) -> Result<()> {
+    if network.params.get("relay_makes_passive") {
         return Ok(());
     }
     Err("relay_makes_passive is false: a process whose ID comes behind that of the winner wins too".into())

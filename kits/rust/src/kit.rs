@@ -17,55 +17,41 @@ type OnText<P> = fn(&mut P, &mut Env<<P as Process>::Message>, &str);
 type OnPeer<P> = fn(&mut P, &mut Env<<P as Process>::Message>, Id);
 type OnCommand<P> = fn(&mut P, &mut Env<<P as Process>::Message>, &str, Id);
 
-/// The events that a process takes, by the traits that it implements.
-pub struct Handlers<P: Process> {
-    pub mutex: Option<(On<P>, On<P>)>,
-    pub elector: Option<On<P>>,
-    pub starter: Option<On<P>>,
-    pub timed: Option<OnText<P>>,
-    pub monitor: Option<(OnPeer<P>, OnPeer<P>)>,
-    pub commanded: Option<OnCommand<P>>,
+macro_rules! handlers {
+    ($($name:ident, $needs:ident: $type:ty = $functions:expr;)*) => {
+        /// The events that a process takes, by the traits that it implements.
+        pub struct Handlers<P: Process> { $(pub $name: Option<$type>),* }
+
+        /// Finds out which traits P implements: `<Has<P>>::timed` is the constant here if P is `Timed`, and
+        /// otherwise that of `Lacks`, since constants of a type come before those of its traits.
+        pub struct Has<P>(PhantomData<P>);
+
+        $(#[allow(non_upper_case_globals)]
+        impl<P: $needs> Has<P> {
+            pub const $name: Option<$type> = Some($functions);
+        })*
+
+        /// See `Has`.
+        #[allow(non_upper_case_globals)]
+        pub trait Lacks<P: Process> { $(const $name: Option<$type> = None;)* }
+
+        impl<P: Process> Lacks<P> for Has<P> {}
+    };
+}
+
+handlers! {
+    mutex, Mutex: (On<P>, On<P>) = (P::request, P::release);
+    elector, Elector: On<P> = P::elect;
+    starter, Starter: On<P> = P::start;
+    timed, Timed: OnText<P> = P::timeout;
+    monitor, Monitor: (OnPeer<P>, OnPeer<P>) = (P::suspect, P::restore);
+    commanded, Commanded: OnCommand<P> = P::command;
 }
 
 /// A process with its handlers; `serve!` implements it.
 pub trait Plugin: Process {
     const HANDLERS: Handlers<Self>;
 }
-
-/// Finds out which traits P implements: `<Has<P>>::TIMED` is the constant below if P is `Timed`, and
-/// otherwise that of `Lacks`, since constants of a type come before those of its traits.
-pub struct Has<P>(PhantomData<P>);
-
-impl<P: Mutex> Has<P> {
-    pub const MUTEX: Option<(On<P>, On<P>)> = Some((P::request, P::release));
-}
-impl<P: Elector> Has<P> {
-    pub const ELECTOR: Option<On<P>> = Some(P::elect);
-}
-impl<P: Starter> Has<P> {
-    pub const STARTER: Option<On<P>> = Some(P::start);
-}
-impl<P: Timed> Has<P> {
-    pub const TIMED: Option<OnText<P>> = Some(P::timeout);
-}
-impl<P: Monitor> Has<P> {
-    pub const MONITOR: Option<(OnPeer<P>, OnPeer<P>)> = Some((P::suspect, P::restore));
-}
-impl<P: Commanded> Has<P> {
-    pub const COMMANDED: Option<OnCommand<P>> = Some(P::command);
-}
-
-/// See `Has`.
-pub trait Lacks<P: Process> {
-    const MUTEX: Option<(On<P>, On<P>)> = None;
-    const ELECTOR: Option<On<P>> = None;
-    const STARTER: Option<On<P>> = None;
-    const TIMED: Option<OnText<P>> = None;
-    const MONITOR: Option<(OnPeer<P>, OnPeer<P>)> = None;
-    const COMMANDED: Option<OnCommand<P>> = None;
-}
-
-impl<P: Process> Lacks<P> for Has<P> {}
 
 /// Makes a program of a process, or a module of WebAssembly.
 #[macro_export]
@@ -76,12 +62,12 @@ macro_rules! serve {
                 #[allow(unused_imports)]
                 use $crate::{Has, Lacks};
                 $crate::Handlers {
-                    mutex: <Has<$process>>::MUTEX,
-                    elector: <Has<$process>>::ELECTOR,
-                    starter: <Has<$process>>::STARTER,
-                    timed: <Has<$process>>::TIMED,
-                    monitor: <Has<$process>>::MONITOR,
-                    commanded: <Has<$process>>::COMMANDED,
+                    mutex: <Has<$process>>::mutex,
+                    elector: <Has<$process>>::elector,
+                    starter: <Has<$process>>::starter,
+                    timed: <Has<$process>>::timed,
+                    monitor: <Has<$process>>::monitor,
+                    commanded: <Has<$process>>::commanded,
                 }
             };
         }
@@ -482,19 +468,21 @@ impl<P: Plugin> Kit<P> {
                 return Ok(answer);
             }
             "default" => {
-                let (network, params) = known(request)?;
+                let network = network(request)?;
                 let name = request.key("parameter").text();
                 let asked = self.spec.parameters.iter().find(|p| p.name == name).and_then(|p| p.asks.as_ref());
                 let asked = asked.ok_or_else(|| format!("there is no default of {:?} to ask for", name))?;
-                Ok(vec![("value", guarded(|| asked(&network, &params))?)])
+                Ok(vec![("value", guarded(|| asked(&network))?)])
             }
             "doubt" => {
-                let (network, params) = known(request)?;
+                let network = network(request)?;
                 let doubt = self.spec.doubts.ok_or("there are no doubts")?;
-                Ok(vec![("value", guarded(|| doubt(&network, &params))?.err().map_or(Json::Null, Json::from))])
+                Ok(vec![("value", guarded(|| doubt(&network))?.err().map_or(Json::Null, Json::from))])
             }
             "new" => {
-                let config = Config::read(request.key("config"))?;
+                let config = request.key("config");
+                let (own, all) = (config.key("params").clone(), config.key("all").clone());
+                let config = Config::read(config, Params { own, all })?;
                 let saved = request.key("saved");
                 let saved = if saved == &Json::Null { None } else { Some(message(saved)?) };
                 self.processes.insert(process, (config.id, guarded(|| P::new(config, saved))?));
@@ -527,18 +515,18 @@ impl<P: Plugin> Kit<P> {
             (None, Some(_)) => "election",
             _ => panic!("the process is not either a Mutex or an Elector"),
         };
-        let mut spec = vec![("problem", problem.into()), ("messages", group("")), ("auxiliary", group("auxiliary")),
-            ("saves", group("saved")), ("states", Json::Bool(true)),
-            ("handles", Json::List(events.iter().filter(|e| e.1).map(|e| e.0.into()).collect()))];
-        if let Json::Object(own) = self.spec.described() {
-            return Json::Object(spec.drain(..).map(|(k, v)| (k.into(), v)).chain(own).collect());
+        let events = events.iter().filter(|event| event.1).map(|event| event.0.into()).collect();
+        let spec = Json::object([("problem", problem.into()), ("messages", group("")), ("auxiliary", group("auxiliary")),
+            ("saves", group("saved")), ("states", Json::Bool(true)), ("handles", Json::List(events))]);
+        match (spec, self.spec.described()) {
+            (Json::Object(spec), Json::Object(own)) => Json::Object(spec.into_iter().chain(own).collect()),
+            (spec, _) => spec,
         }
-        Json::object(spec)
     }
 }
 
-/// The network and the parameters that a request names.
-fn known(request: &Json) -> Result<(Network, Params)> {
-    let params = Params { own: request.key("params").clone(), all: Json::Null };
-    Ok((Network::read(request.key("network"))?, params))
+/// The network that a request names, with its parameters.
+fn network(request: &Json) -> Result<Network> {
+    let own = request.key("params").clone();
+    Network::read(request.key("network"), Params { own, all: Json::Null })
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use crate::{Field, Id, Json, Result};
 
 /// Works out a default.
-pub type Asks = Box<dyn Fn(&Network, &Params) -> Json>;
+pub type Asks = Box<dyn Fn(&Network) -> Json>;
 
 /// Says why promises do not hold.
-pub type Doubt = fn(&Network, &Params) -> Result<()>;
+pub type Doubt = fn(&Network) -> Result<()>;
 
 /// What default time-outs leave on top of the latency, for the schedulers of real machines.
 pub const SLACK: Duration = Duration::from_millis(20);
@@ -20,45 +20,29 @@ pub(crate) trait Described {
     fn described(&self) -> Json;
 }
 
-impl Described for Json {
-    fn described(&self) -> Json {
-        self.clone()
-    }
+macro_rules! described_as {
+    ($($type:ty: $it:ident => $json:expr, unless $empty:expr;)*) => { $(
+        impl Described for $type {
+            fn described(&self) -> Json {
+                let $it = self;
+                if $empty { Json::Null } else { $json }
+            }
+        }
+    )* };
 }
 
-impl Described for bool {
-    fn described(&self) -> Json {
-        if *self { Json::Bool(true) } else { Json::Null }
-    }
-}
-
-impl Described for &'static str {
-    fn described(&self) -> Json {
-        if self.is_empty() { Json::Null } else { (*self).into() }
-    }
-}
-
-impl Described for u32 {
-    fn described(&self) -> Json {
-        if *self == 0 { Json::Null } else { self.to_json() }
-    }
+described_as! {
+    Json: it => it.clone(), unless it == &Json::Null;
+    bool: it => Json::Bool(true), unless !it;
+    u32: it => it.to_json(), unless *it == 0;
+    &'static str: it => (*it).into(), unless it.is_empty();
+    Option<Asks>: it => Json::Bool(true), unless it.is_none();
+    Option<Doubt>: it => Json::Bool(true), unless it.is_none();
 }
 
 impl<T: Described> Described for Vec<T> {
     fn described(&self) -> Json {
         if self.is_empty() { Json::Null } else { Json::List(self.iter().map(T::described).collect()) }
-    }
-}
-
-impl Described for Option<Asks> {
-    fn described(&self) -> Json {
-        self.as_ref().map_or(Json::Null, |_| Json::Bool(true))
-    }
-}
-
-impl Described for Option<Doubt> {
-    fn described(&self) -> Json {
-        self.map_or(Json::Null, |_| Json::Bool(true))
     }
 }
 
@@ -170,8 +154,8 @@ impl Parameter {
     }
 
     /// A parameter whose default follows from the network, and from the parameters before this one.
-    pub fn asking<T: Field + 'static>(name: &'static str, default: fn(&Network, &Params) -> T, doc: &'static str) -> Self {
-        let asks: Asks = Box::new(move |network, params| default(network, params).to_json());
+    pub fn asking<T: Field + 'static>(name: &'static str, default: fn(&Network) -> T, doc: &'static str) -> Self {
+        let asks: Asks = Box::new(move |network| default(network).to_json());
         Parameter { name, doc, r#type: T::kind(), asks: Some(asks), ..Self::default() }
     }
 
@@ -219,69 +203,57 @@ impl Params {
     }
 }
 
-/// What an algorithm may know of the links, and of the load, before the run.
-pub struct Network {
-    pub nodes: u32,
-    /// The largest one-way latency, or its 99.9th percentile if it is not bounded.
-    pub latency: Duration,
-    /// The largest mean one-way latency of a link.
-    pub mean: Duration,
-    pub bounded: bool,
-    /// The longest stay in the critical section.
-    pub hold: Duration,
+/// Declares structs that requests hold, with `params` apart. Keys are absent if they are 0, false or empty.
+macro_rules! known {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? })*) => { $(
+        $(#[$meta])*
+        #[derive(Clone, Default)]
+        pub struct $name { $($(#[$field_meta])* pub $field: $type,)* pub params: Params }
+
+        impl $name {
+            pub(crate) fn read(json: &Json, params: Params) -> Result<Self> {
+                Ok($name { $($field: json.get_or_default(stringify!($field))?,)* params })
+            }
+        }
+    )* };
 }
 
-impl Network {
-    pub(crate) fn read(json: &Json) -> Result<Network> {
-        Ok(Network {
-            nodes: json.get_or_default("nodes")?,
-            latency: json.get_or_default("latency")?,
-            mean: json.get_or_default("mean")?,
-            bounded: json.get_or_default("bounded")?,
-            hold: json.get_or_default("hold")?,
-        })
+known! {
+    /// What an algorithm may know of the links, and of the load, before the run. Its `params` are those that
+    /// stand before this one, or all.
+    Network {
+        nodes: u32,
+        /// The largest one-way latency, or its 99.9th percentile if it is not bounded.
+        latency: Duration,
+        /// The largest mean one-way latency of a link.
+        mean: Duration,
+        bounded: bool,
+        /// The longest stay in the critical section.
+        hold: Duration,
     }
-}
-
-/// What one process knows before the run starts.
-#[derive(Clone, Default)]
-pub struct Config {
-    pub id: Id,
-    /// All processes, ascending.
-    pub peers: Vec<Id>,
-    /// Those that it may send to, in the order of the topology; on a ring the successor first.
-    pub neighbors: Vec<Id>,
-    /// Weights of the links to the neighbors, in their order.
-    pub weights: Vec<u32>,
-    /// The order on a ring.
-    pub ring: Vec<Id>,
-    /// The leader that is settled before the run starts.
-    pub leader: Id,
-    /// That leader has crashed since.
-    pub leader_down: bool,
-    /// The process with the token at the start.
-    pub holder: Id,
-    /// 0, and one more at every recovery.
-    pub incarnation: u32,
-    pub params: Params,
+    /// What one process knows before the run starts.
+    Config {
+        id: Id,
+        /// All processes, ascending.
+        peers: Vec<Id>,
+        /// Those that it may send to, in the order of the topology; on a ring the successor first.
+        neighbors: Vec<Id>,
+        /// Weights of the links to the neighbors, in their order.
+        weights: Vec<u32>,
+        /// The order on a ring.
+        ring: Vec<Id>,
+        /// The leader that is settled before the run starts.
+        leader: Id,
+        /// That leader has crashed since.
+        leader_down: bool,
+        /// The process with the token at the start.
+        holder: Id,
+        /// 0, and one more at every recovery.
+        incarnation: u32,
+    }
 }
 
 impl Config {
-    pub(crate) fn read(json: &Json) -> Result<Config> {
-        Ok(Config {
-            id: json.get("id")?,
-            peers: json.get("peers")?,
-            neighbors: json.get_or_default("neighbors")?,
-            weights: json.get_or_default("weights")?,
-            ring: json.get_or_default("ring")?,
-            leader: json.get_or_default("leader")?,
-            leader_down: json.get_or_default("leader_down")?,
-            holder: json.get_or_default("holder")?,
-            incarnation: json.get_or_default("incarnation")?,
-            params: Params { own: json.key("params").clone(), all: json.key("all").clone() },
-        })
-    }
-
     /// All processes but this one, ascending.
     pub fn others(&self) -> impl Iterator<Item = Id> + '_ {
         self.peers.iter().copied().filter(move |id| *id != self.id)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::kit::{step, Event};
-use crate::{nanoseconds, Config, Effect, Env, Id, Json, Message, Network, Params, Plugin, Random};
+use crate::{nanoseconds, Config, Effect, Env, Id, Json, Message, Network, Plugin, Random};
 
 /// Processes 1 to n, with links that keep the order of messages. Every event returns its effects, and panics
 /// if the invariant does not hold afterwards.
@@ -32,17 +32,15 @@ impl<P: Plugin> Cluster<P> {
     /// a latency of 1 ms at most and these parameters; the others have their defaults.
     pub fn new(n: u32, given: &[(&'static str, Json)]) -> Self {
         let spec = P::spec();
-        let network = Network {
-            nodes: n, latency: Duration::from_millis(1), mean: Duration::from_millis(1), bounded: true, hold: Duration::ZERO,
-        };
-        let mut params = Params::default();
+        let latency = Duration::from_millis(1);
+        let mut network = Network { nodes: n, latency, mean: latency, bounded: true, ..Network::default() };
         for parameter in &spec.parameters {
             let value = match (given.iter().find(|(name, _)| *name == parameter.name), &parameter.asks) {
                 (Some((_, value)), _) => value.clone(),
-                (None, Some(asks)) => asks(&network, &params),
+                (None, Some(asks)) => asks(&network),
                 (None, None) => parameter.default.clone(),
             };
-            params.push(parameter.name, value);
+            network.params.push(parameter.name, value);
         }
         let peers: Vec<Id> = (1..=n).map(Id).collect();
         let configs = peers.iter().map(|id| Config {
@@ -50,7 +48,7 @@ impl<P: Plugin> Cluster<P> {
             neighbors: if spec.needs.topology == "ring" { vec![Id(id.0 % n + 1)] } else { peers.clone() },
             peers: peers.clone(),
             ring: peers.clone(),
-            params: params.clone(),
+            params: network.params.clone(),
             ..Config::default()
         });
         let mut cluster = Cluster {

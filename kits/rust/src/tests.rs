@@ -53,11 +53,11 @@ impl Process for Everything {
             draws: true,
             parameters: vec![
                 Parameter::fixed("flag", false, "a flag"),
-                Parameter::asking("t", |net, params| if params.get("flag") { net.latency } else { SLACK }, "a time-out")
+                Parameter::asking("t", |net| if net.params.get("flag") { net.latency } else { SLACK }, "a time-out")
                     .at_least(Duration::ZERO),
                 Parameter::one_of("mode", &["a", "b"], "a mode"),
             ],
-            doubts: Some(|net, params| match params.get::<Duration>("t") {
+            doubts: Some(|net| match net.params.get::<Duration>("t") {
                 t if t < net.latency => Err(format!("t {} is below d", written(t))),
                 _ => Ok(()),
             }),
