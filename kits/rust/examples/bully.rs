@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use conclave::{
-    messages, record, serve, written, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process,
-    Promises, Result, Spec, Starter, Survives, Timed, SLACK,
+    messages, record, serve, written, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process, Promises,
+    Result, Spec, Starter, Survives, Timed, SLACK,
 };
 
 record! {
@@ -128,16 +128,28 @@ impl Process for Bully {
                     not know of it.",
             },
             parameters: vec![
-                Parameter::asking("t_answer", round_trip,
+                Parameter::asking(
+                    "t_answer",
+                    round_trip,
                     "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency",
-                ).at_least(Duration::ZERO),
-                Parameter::asking("t_coordinator", round_trip_after,
+                )
+                .at_least(Duration::ZERO),
+                Parameter::asking(
+                    "t_coordinator",
+                    round_trip_after,
                     "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms",
-                ).at_least(Duration::ZERO),
-                Parameter::fixed("suppress_duplicates", true,
-                    "a process that is electing does not start again when asked"),
-                Parameter::one_of("coordinator_reply", &["broadcast", "unicast"],
-                    "to which processes a coordinator that is asked announces itself"),
+                )
+                .at_least(Duration::ZERO),
+                Parameter::fixed(
+                    "suppress_duplicates",
+                    true,
+                    "a process that is electing does not start again when asked",
+                ),
+                Parameter::one_of(
+                    "coordinator_reply",
+                    &["broadcast", "unicast"],
+                    "to which processes a coordinator that is asked announces itself",
+                ),
                 Parameter {
                     per_process: true,
                     ..Parameter::fixed("est", 0i64, "estimate: the rank's first part, the ID is its second")
@@ -148,7 +160,11 @@ impl Process for Bully {
             doubts: Some(doubt),
             survives: Survives { crashes: "all but one".into(), recovery: true, ..Survives::default() },
             promises: Promises {
-                announced: true, leadership: "eventual", highest: true, live: "steady", ..Promises::default()
+                announced: true,
+                leadership: "eventual",
+                highest: true,
+                live: "steady",
+                ..Promises::default()
             },
             breaks: "Delays above the bound, or a partition, make several coordinators: one in each part, or \
                 one for each process whose answers come too late. A heal alone does not end it: a process \
@@ -322,7 +338,11 @@ impl Bully {
 
     /// T of one attempt. With suppression there is but one at a time.
     fn answer_timer(&self, attempt: u32) -> Cow<'static, str> {
-        if self.suppress { "T".into() } else { format!("T of attempt {}", attempt).into() }
+        if self.suppress {
+            "T".into()
+        } else {
+            format!("T of attempt {}", attempt).into()
+        }
     }
 }
 

@@ -7,8 +7,7 @@
 //! the N-th harmonic number on average.
 
 use conclave::{
-    messages, serve, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process, Promises, Result,
-    Spec,
+    messages, serve, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process, Promises, Result, Spec,
 };
 
 messages! {
@@ -62,10 +61,16 @@ impl Process for ChangRoberts {
             needs: Needs { topology: "ring", ..Needs::default() },
             doubts: Some(doubt),
             parameters: vec![
-                Parameter::one_of("mode", &["initiators-only", "join"],
-                    "which processes may lead: those that wanted an election, or all"),
-                Parameter::fixed("relay_makes_passive", true,
-                    "a process that has passed an ID on does not want to lead any more; without this rule two may"),
+                Parameter::one_of(
+                    "mode",
+                    &["initiators-only", "join"],
+                    "which processes may lead: those that wanted an election, or all",
+                ),
+                Parameter::fixed(
+                    "relay_makes_passive",
+                    true,
+                    "a process that has passed an ID on does not want to lead any more; without this rule two may",
+                ),
             ],
             promises: Promises { announced: true, leadership: "at most one", ..Promises::default() },
             breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or some \

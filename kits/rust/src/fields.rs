@@ -3,6 +3,7 @@
 use std::fmt::{Debug, Display, Formatter};
 use std::time::Duration;
 
+use crate::json::unescaped;
 use crate::{Json, Result};
 
 /// A process: 1, 2, 3 and so on. `Id::NONE` stands for no process.
@@ -86,7 +87,9 @@ macro_rules! integers {
             }
             fn from_json(json: &Json) -> Result<Self> {
                 match json {
-                    Json::Number(n) if n.fract() == 0.0 => (*n as i64).try_into().map_err(|_| format!("{} is out of range", n)),
+                    Json::Number(n) if n.fract() == 0.0 => {
+                        (*n as i64).try_into().map_err(|_| format!("{} is out of range", n))
+                    }
                     _ => Err(format!("{} is no whole number", json)),
                 }
             }
@@ -148,7 +151,11 @@ impl Field for bool {
         Json::Bool(*self)
     }
     fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Bool(value) = json { Ok(*value) } else { Err(format!("{} is neither true nor false", json)) }
+        if let Json::Bool(value) = json {
+            Ok(*value)
+        } else {
+            Err(format!("{} is neither true nor false", json))
+        }
     }
 }
 
@@ -166,7 +173,11 @@ impl Field for f64 {
         Json::Number(*self)
     }
     fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Number(value) = json { Ok(*value) } else { Err(format!("{} is no number", json)) }
+        if let Json::Number(value) = json {
+            Ok(*value)
+        } else {
+            Err(format!("{} is no number", json))
+        }
     }
 }
 
@@ -184,7 +195,11 @@ impl Field for String {
         self.clone().into()
     }
     fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Text(text) = json { Ok(text.clone().into()) } else { Err(format!("{} is no string", json)) }
+        if let Json::Text(text) = json {
+            Ok(text.clone().into())
+        } else {
+            Err(format!("{} is no string", json))
+        }
     }
 }
 
@@ -203,7 +218,11 @@ impl<T: Field> Field for Vec<T> {
         Json::List(self.iter().map(T::to_json).collect())
     }
     fn from_json(json: &Json) -> Result<Self> {
-        if let Json::List(list) = json { list.iter().map(T::from_json).collect() } else { Err(format!("{} is no list", json)) }
+        if let Json::List(list) = json {
+            list.iter().map(T::from_json).collect()
+        } else {
+            Err(format!("{} is no list", json))
+        }
     }
 }
 
@@ -223,7 +242,7 @@ impl Kind {
 
 /// A list of names and types.
 pub fn pairs(fields: &[(&'static str, Json)]) -> Json {
-    Json::List(fields.iter().map(|(name, kind)| Json::List(vec![(*name).into(), kind.clone()])).collect())
+    Json::List(fields.iter().map(|(name, kind)| Json::List(vec![unescaped(name).into(), kind.clone()])).collect())
 }
 
 /// All messages of an algorithm; `messages!` implements it.
@@ -258,7 +277,7 @@ macro_rules! record {
         impl $crate::Field for $name {
             fn kind() -> $crate::Json {
                 $crate::Json::object([("fields", $crate::pairs(&[
-                    $((stringify!($field).trim_start_matches("r#"), <$type as $crate::Field>::kind())),*
+                    $((stringify!($field), <$type as $crate::Field>::kind())),*
                 ]))])
             }
             #[inline]
@@ -270,10 +289,10 @@ macro_rules! record {
                 Ok($name { $($field: $crate::Field::decode(input)?),* })
             }
             fn to_json(&self) -> $crate::Json {
-                $crate::Json::object([$((stringify!($field).trim_start_matches("r#"), $crate::Field::to_json(&self.$field))),*])
+                $crate::Json::object([$((stringify!($field), $crate::Field::to_json(&self.$field))),*])
             }
             fn from_json(json: &$crate::Json) -> $crate::Result<Self> {
-                Ok($name { $($field: json.get(stringify!($field).trim_start_matches("r#"))?),* })
+                Ok($name { $($field: json.get(stringify!($field))?),* })
             }
         }
     };
@@ -313,7 +332,7 @@ macro_rules! messages {
                     vec![$($crate::Kind {
                         name: $kind,
                         group: stringify!($($group)?),
-                        fields: vec![$($((stringify!($field).trim_start_matches("r#"), <$type as $crate::Field>::kind())),*)?],
+                        fields: vec![$($((stringify!($field), <$type as $crate::Field>::kind())),*)?],
                     }),*]
                 }
                 #[inline]
@@ -340,7 +359,7 @@ macro_rules! messages {
                 fn to_json(&self) -> $crate::Json {
                     match self {
                         $($name::$variant { $($($field),*)? } => $crate::Json::object([
-                            $($((stringify!($field).trim_start_matches("r#"), $crate::Field::to_json($field))),*)?
+                            $($((stringify!($field), $crate::Field::to_json($field))),*)?
                         ]),)*
                     }
                 }
@@ -348,7 +367,7 @@ macro_rules! messages {
                 fn from_json(index: u8, json: &$crate::Json) -> $crate::Result<Self> {
                     match index {
                         $(i if i == Index::$variant as u8 => Ok($name::$variant {
-                            $($($field: json.get(stringify!($field).trim_start_matches("r#"))?),*)?
+                            $($($field: json.get(stringify!($field))?),*)?
                         }),)*
                         _ => Err(format!("there is no kind {}", index)),
                     }

@@ -20,10 +20,15 @@ pub enum Json {
 /// Stands for every key that an object does not have.
 pub(crate) const NULL: &Json = &Json::Null;
 
+/// The name of a field that is a keyword of Rust, such as `r#type`.
+pub(crate) fn unescaped(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
 impl Json {
     /// An object with these keys.
     pub fn object(entries: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
-        Json::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+        Json::Object(entries.into_iter().map(|(key, value)| (unescaped(key).into(), value)).collect())
     }
 
     /// An object without the keys whose values are null.
@@ -34,7 +39,7 @@ impl Json {
     /// The value of a key; null if there is none.
     pub fn key(&self, key: &str) -> &Json {
         match self {
-            Json::Object(entries) => entries.iter().find(|(k, _)| k == key).map_or(NULL, |(_, value)| value),
+            Json::Object(entries) => entries.iter().find(|(k, _)| k == unescaped(key)).map_or(NULL, |(_, value)| value),
             _ => NULL,
         }
     }
@@ -46,19 +51,31 @@ impl Json {
 
     /// The same; if there is no such key, the zero value.
     pub fn get_or_default<T: Field + Default>(&self, key: &str) -> Result<T> {
-        if self.key(key) == NULL { Ok(T::default()) } else { self.get(key) }
+        if self.key(key) == NULL {
+            Ok(T::default())
+        } else {
+            self.get(key)
+        }
     }
 
     /// The text of a string; empty for any other value.
     pub fn text(&self) -> &str {
-        if let Json::Text(text) = self { text } else { "" }
+        if let Json::Text(text) = self {
+            text
+        } else {
+            ""
+        }
     }
 
     /// Reads one value, which must fill the text.
     pub fn parse(text: &str) -> Result<Json> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value()?;
-        if reader.peek().is_some() { Err(reader.odd()) } else { Ok(value) }
+        if reader.peek().is_some() {
+            Err(reader.odd())
+        } else {
+            Ok(value)
+        }
     }
 }
 
@@ -96,7 +113,11 @@ impl Reader<'_> {
         match self.peek() {
             Some(b'{') => Ok(Json::Object(self.series(b'}', |r| {
                 let key = r.string()?.into();
-                if r.skip(b':') { Ok((key, r.value()?)) } else { Err(r.odd()) }
+                if r.skip(b':') {
+                    Ok((key, r.value()?))
+                } else {
+                    Err(r.odd())
+                }
             })?)),
             Some(b'[') => Ok(Json::List(self.series(b']', Self::value)?)),
             Some(b'"') => Ok(Json::Text(self.string()?.into())),

@@ -255,7 +255,9 @@ impl<M: Message> Effect<M> {
             Effect::Send { to, message } => {
                 Json::sparse([("send", to.to_json()), ("kind", name_of(message)), ("msg", fields_of(message))])
             }
-            Effect::Set { timer, after } => Json::object([("set", timer.to_string().into()), ("after", after.to_json())]),
+            Effect::Set { timer, after } => {
+                Json::object([("set", timer.to_string().into()), ("after", after.to_json())])
+            }
             Effect::Cancel { timer } => Json::object([("cancel", timer.to_string().into())]),
             Effect::Granted => Json::object([("granted", Json::Bool(true))]),
             Effect::Elected { leader, term } => {
@@ -275,7 +277,11 @@ fn name_of<M: Message>(message: &M) -> Json {
 /// Null if there are none.
 fn fields_of<M: Message>(message: &M) -> Json {
     let fields = message.to_json();
-    if fields == Json::Object(Vec::new()) { Json::Null } else { fields }
+    if fields == Json::Object(Vec::new()) {
+        Json::Null
+    } else {
+        fields
+    }
 }
 
 /// The index of the kind, the number of bytes and the fields.
@@ -421,8 +427,15 @@ impl<P: Plugin> Kit<P> {
     }
 
     /// Lets a process take an event: the effects are in self.effects, and the answer is what is broken.
-    fn event(&mut self, process: u64, now: u64, random: Option<u64>, event: Event<P::Message>) -> Result<Option<String>> {
-        let (own, process) = self.processes.get_mut(&process).ok_or_else(|| format!("there is no process {}", process))?;
+    fn event(
+        &mut self,
+        process: u64,
+        now: u64,
+        random: Option<u64>,
+        event: Event<P::Message>,
+    ) -> Result<Option<String>> {
+        let (own, process) =
+            self.processes.get_mut(&process).ok_or_else(|| format!("there is no process {}", process))?;
         let (own, effects, to_itself) = (*own, &mut self.effects, &mut self.to_itself);
         effects.clear();
         to_itself.clear();
@@ -437,7 +450,8 @@ impl<P: Plugin> Kit<P> {
         let input = &mut input;
         let on = take(input, 1)?[0];
         let (process, now) = (u64::decode(input)?, u64::decode(input)?);
-        let random = if self.spec.draws { Some(u64::from_le_bytes(take(input, 8)?.try_into().expect("8"))) } else { None };
+        let random =
+            if self.spec.draws { Some(u64::from_le_bytes(take(input, 8)?.try_into().expect("8"))) } else { None };
         let broken = self.event(process, now, random, Event::decode(on, input)?)?;
         self.effects.iter().for_each(|effect| effect.encode(&mut self.answer));
         if let Some(text) = broken {
@@ -508,16 +522,27 @@ impl<P: Plugin> Kit<P> {
     fn describe(&self) -> Json {
         let (has, kinds) = (&P::HANDLERS, P::Message::kinds());
         let group = |name| Json::List(kinds.iter().filter(|k| k.group == name).map(Kind::to_json).collect());
-        let events = [("start", has.starter.is_some()), ("timeout", has.timed.is_some()),
-            ("suspect", has.monitor.is_some()), ("restore", has.monitor.is_some()), ("do", has.commanded.is_some())];
+        let events = [
+            ("start", has.starter.is_some()),
+            ("timeout", has.timed.is_some()),
+            ("suspect", has.monitor.is_some()),
+            ("restore", has.monitor.is_some()),
+            ("do", has.commanded.is_some()),
+        ];
         let problem = match (has.mutex, has.elector) {
             (Some(_), None) => "mutex",
             (None, Some(_)) => "election",
             _ => panic!("the process is not either a Mutex or an Elector"),
         };
         let events = events.iter().filter(|event| event.1).map(|event| event.0.into()).collect();
-        let spec = Json::object([("problem", problem.into()), ("messages", group("")), ("auxiliary", group("auxiliary")),
-            ("saves", group("saved")), ("states", Json::Bool(true)), ("handles", Json::List(events))]);
+        let spec = Json::object([
+            ("problem", problem.into()),
+            ("messages", group("")),
+            ("auxiliary", group("auxiliary")),
+            ("saves", group("saved")),
+            ("states", Json::Bool(true)),
+            ("handles", Json::List(events)),
+        ]);
         match (spec, self.spec.described()) {
             (Json::Object(spec), Json::Object(own)) => Json::Object(spec.into_iter().chain(own).collect()),
             (spec, _) => spec,

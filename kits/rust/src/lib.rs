@@ -11,7 +11,6 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -42,7 +42,11 @@ described_as! {
 
 impl<T: Described> Described for Vec<T> {
     fn described(&self) -> Json {
-        if self.is_empty() { Json::Null } else { Json::List(self.iter().map(T::described).collect()) }
+        if self.is_empty() {
+            Json::Null
+        } else {
+            Json::List(self.iter().map(T::described).collect())
+        }
     }
 }
 
@@ -56,7 +60,7 @@ macro_rules! described {
         impl Described for $name {
             fn described(&self) -> Json {
                 let it = Json::sparse([
-                    $((stringify!($field).trim_start_matches("r#"), self.$field.described())),*
+                    $((stringify!($field), self.$field.described())),*
                 ]);
                 if it == Json::Object(Vec::new()) { Json::Null } else { it }
             }
@@ -162,7 +166,12 @@ impl Parameter {
     /// A word, the first of these by default.
     pub fn one_of(name: &'static str, choices: &[&'static str], doc: &'static str) -> Self {
         Parameter {
-            name, doc, r#type: "enum".into(), default: choices[0].into(), choices: choices.to_vec(), ..Self::default()
+            name,
+            doc,
+            r#type: "enum".into(),
+            default: choices[0].into(),
+            choices: choices.to_vec(),
+            ..Self::default()
         }
     }
 

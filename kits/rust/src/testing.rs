@@ -80,7 +80,11 @@ impl<P: Plugin> Cluster<P> {
         let (mut effects, mut to_itself) = (Vec::new(), VecDeque::new());
         let random = self.random.as_ref().map(|random| Random::new(random.bits()));
         let now = nanoseconds(self.now);
-        step(process, Env { own: id, effects: &mut effects, to_itself: &mut to_itself, now, session: 0, random }, event);
+        step(
+            process,
+            Env { own: id, effects: &mut effects, to_itself: &mut to_itself, now, session: 0, random },
+            event,
+        );
         if let Err(text) = process.invariant() {
             panic!("process {}: {}", id, text);
         }

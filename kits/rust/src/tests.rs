@@ -9,7 +9,7 @@ use crate::*;
 
 record! {
     #[derive(Copy)]
-    struct Pair { id: Id, signed: i32 }
+    struct Pair { id: Id, r#type: i32 }
 }
 
 messages! {
@@ -30,7 +30,7 @@ fn all() -> Message {
         text: "é\"\n".into(),
         wait: Duration::from_millis(1),
         ids: vec![Id(1), Id(200)],
-        pair: Pair { id: Id(2), signed: -1 },
+        pair: Pair { id: Id(2), r#type: -1 },
     }
 }
 
@@ -84,7 +84,11 @@ impl Process for Everything {
     }
 
     fn invariant(&self) -> Result<()> {
-        if self.count > 9 { Err("too many".into()) } else { Ok(()) }
+        if self.count > 9 {
+            Err("too many".into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -92,6 +96,7 @@ impl Elector for Everything {
     fn elect(&mut self, env: &mut Env<Message>) {
         env.elected(Id(3), 7);
         env.send(self.config.id, Message::Empty);
+        env.send(self.config.id, Message::State { count: 1 });
         env.elected(Id::NONE, 0);
     }
 }
@@ -157,7 +162,8 @@ mod lock {
     crate::serve!(super::Lock);
 }
 
-const NEW: &str = r#"{"n":1,"on":"new","process":300,"config":{"id":1,"peers":[1,2],"neighbors":[1,2],"incarnation":1}}"#;
+const NEW: &str =
+    r#"{"n":1,"on":"new","process":300,"config":{"id":1,"peers":[1,2],"neighbors":[1,2],"incarnation":1}}"#;
 
 fn kit<P: Plugin>() -> Kit<P> {
     let mut kit = Kit::default();
@@ -196,8 +202,9 @@ fn events() {
     let json = r#","effects":[{"save":"STATE","msg":{"count":5}},{"save":"EMPTY"}]"#;
     answers(kits, r#""on":"start""#, 1, &[], json, &[6, 3, 1, 5, 6, 1, 0]);
 
-    let json = r#","effects":[{"elected":3,"term":7},{"elected":0},{"log":"from 1 at 1µs"}]"#; // to itself comes last
-    answers(kits, r#""on":"elect""#, 6, &[], json, &[&[5, 3, 7, 5, 0, 0][..], &text(7, "from 1 at 1µs")].concat());
+    let json = r#","effects":[{"elected":3,"term":7},{"elected":0},{"log":"from 1 at 1µs"},{"send":2,"kind":"STATE","msg":{"count":1}}]"#;
+    let compact = [&[5, 3, 7, 5, 0, 0], &text(7, "from 1 at 1µs")[..], &[1, 2, 3, 1, 1]].concat(); // to itself comes last
+    answers(kits, r#""on":"elect""#, 6, &[], json, &compact);
 
     let json = r#","effects":[{"cancel":"beat"},{"set":"again","after":200}]"#;
     let compact = [&text(3, "beat")[..], &text(2, "again"), &[0xc8, 1]].concat();
@@ -213,30 +220,53 @@ fn events() {
     let op = [&[2], &text(4, "hand")[1..]].concat();
     answers(kits, r#""on":"do","op":"hand","target":2"#, 9, &op, &json, &text(7, &drawn));
 
-    answers(kits, r#""on":"start""#, 1, &[], r#","effects":[{"save":"STATE","msg":{"count":10}},{"save":"EMPTY"}],"broken":"too many""#,
-        &[&[6, 3, 1, 10, 6, 1, 0], &text(9, "too many")[..]].concat());
+    answers(
+        kits,
+        r#""on":"start""#,
+        1,
+        &[],
+        r#","effects":[{"save":"STATE","msg":{"count":10}},{"save":"EMPTY"}],"broken":"too many""#,
+        &[&[6, 3, 1, 10, 6, 1, 0], &text(9, "too many")[..]].concat(),
+    );
 }
 
 /// Every type of a field, there and back. The bytes are those of Conclave's codec.
 #[test]
 fn messages() {
     let kits = &mut (kit::<Everything>(), kit::<Everything>());
-    let fields = [&[0xac, 2, 0x81, 1, 1][..], &(-0.5f64).to_le_bytes(), &[4, 0xc3, 0xa9, b'"', b'\n', 0x80, 0x89, 0x7a],
-        &[2, 1, 0xc8, 1, 2, 1]].concat();
+    let fields = [
+        &[0xac, 2, 0x81, 1, 1][..],
+        &(-0.5f64).to_le_bytes(),
+        &[4, 0xc3, 0xa9, b'"', b'\n', 0x80, 0x89, 0x7a],
+        &[2, 1, 0xc8, 1, 2, 1],
+    ]
+    .concat();
     let mut bytes = Vec::new();
     all().encode(&mut bytes);
     assert_eq!(bytes, fields);
-    let json = r#""kind":"ALL","msg":{"uint":300,"signed":-65,"flag":true,"real":-0.5,"text":"é\"\u000a","wait":1000000,"ids":[1,200],"pair":{"id":2,"signed":-1}}"#;
-    answers(kits, &format!(r#""on":"receive","from":3,{}"#, json), 2, &[&[3, 0][..], &fields].concat(),
-        &format!(r#","effects":[{{"send":2,{}}}]"#, json), &[&[1, 2, 0, fields.len() as u8][..], &fields].concat());
+    let json = r#""kind":"ALL","msg":{"uint":300,"signed":-65,"flag":true,"real":-0.5,"text":"é\"\u000a","wait":1000000,"ids":[1,200],"pair":{"id":2,"type":-1}}"#;
+    answers(
+        kits,
+        &format!(r#""on":"receive","from":3,{}"#, json),
+        2,
+        &[&[3, 0][..], &fields].concat(),
+        &format!(r#","effects":[{{"send":2,{}}}]"#, json),
+        &[&[1, 2, 0, fields.len() as u8][..], &fields].concat(),
+    );
     assert_eq!(kits.0.process(300).expect("it is there").1.last, Some((Id(3), all())));
     assert_eq!(kits.1.process(300).expect("it is there").1.last, Some((Id(3), all())));
 
     let long = "x".repeat(200);
     let fields = [&[0xc8, 1], long.as_bytes()].concat();
     let json = format!(r#""kind":"LONG","msg":{{"text":"{}"}}"#, long);
-    answers(kits, &format!(r#""on":"receive","from":3,{}"#, json), 2, &[&[3, 2], &fields[..]].concat(),
-        &format!(r#","effects":[{{"send":3,{}}}]"#, json), &[&[1, 3, 2, 0xca, 1], &fields[..]].concat());
+    answers(
+        kits,
+        &format!(r#""on":"receive","from":3,{}"#, json),
+        2,
+        &[&[3, 2], &fields[..]].concat(),
+        &format!(r#","effects":[{{"send":3,{}}}]"#, json),
+        &[&[1, 3, 2, 0xca, 1], &fields[..]].concat(),
+    );
 }
 
 #[test]
@@ -264,14 +294,32 @@ fn numbers() {
 fn failures() {
     note_panics();
     let kits = &mut (kit::<Everything>(), kit::<Everything>());
-    let (json, compact) = event(kits, r#""on":"receive","from":2,"kind":"LONG","msg":{"text":"panic"}"#, 2, &[&[2, 2], &text(5, "panic")[..]].concat());
-    assert!(!json.is_empty() && !compact.is_empty());
-    let (json, compact) = event(kits, r#""on":"receive","from":2,"kind":"LONG","msg":{"text":"panic"}"#, 2, &[&[2, 2], &text(5, "panic")[1..]].concat());
+    let long = [&[1, 2], &text(0, "again")[1..]].concat();
+    let (json, compact) = event(kits, r#""on":"receive","from":1,"kind":"LONG","msg":{"text":"again"}"#, 2, &long);
+    let reason = "65536 messages to oneself in one event: an endless loop";
+    assert!(
+        json.ends_with(&format!("{}\"}}", reason)) && String::from_utf8_lossy(&compact).ends_with(reason),
+        "{}",
+        json
+    );
+    let (json, compact) = event(
+        kits,
+        r#""on":"receive","from":2,"kind":"LONG","msg":{"text":"panic"}"#,
+        2,
+        &[&[2, 2], &text(0, "panic")[1..]].concat(),
+    );
     let line = include_str!("tests.rs").lines().position(|line| line.contains("the {} falls")).expect("above") + 1;
     let place = format!("src/tests.rs:{}: the sky falls", line);
     assert!(json.starts_with(r#"{"n":2,"failed":""#) && json.contains(&place), "{}", json);
     assert!(compact[0] == 10 && String::from_utf8_lossy(&compact).ends_with(&place), "{:?}", compact);
-    answers(kits, r#""on":"suspect","peer":2"#, 7, &[2], r#","effects":[{"log":"suspects 2"}]"#, &text(7, "suspects 2"));
+    answers(
+        kits,
+        r#""on":"suspect","peer":2"#,
+        7,
+        &[2],
+        r#","effects":[{"log":"suspects 2"}]"#,
+        &text(7, "suspects 2"),
+    );
 
     for (request, reason) in [
         (r#"{"n":2,"on":"elect","process":5,"now":1}"#, "there is no process 5"),
@@ -307,8 +355,10 @@ fn before_and_after() {
         assert_eq!(ask(kit, &format!(r#"{{"n":4,{},{}}}"#, network, rest)), format!(r#"{{"n":4,"value":{}}}"#, value));
     }
     ask(kit, &NEW.replace("300", "301").replace("}}", r#"},"saved":{"kind":"STATE","msg":{"count":7}}}"#));
-    assert_eq!(ask(kit, r#"{"n":5,"on":"state","process":301}"#),
-        r#"{"n":5,"state":{"config":[1,1],"count":7,"votes":"{1: true}","last":"None","names":["a","b,]"]}}"#);
+    assert_eq!(
+        ask(kit, r#"{"n":5,"on":"state","process":301}"#),
+        r#"{"n":5,"state":{"config":[1,1],"count":7,"votes":"{1: true}","last":"None","names":["a","b,]"]}}"#
+    );
     assert_eq!(ask(kit, r#"{"n":6,"on":"drop","process":301}"#), r#"{"n":6}"#);
     assert_eq!(ask(kit, r#"{"n":7,"on":"state","process":301}"#), r#"{"n":7,"failed":"there is no process 301"}"#);
     assert_eq!(ask(kit, r#"{"n":8,"on":"end"}"#), "");
@@ -316,7 +366,7 @@ fn before_and_after() {
 
 #[test]
 fn describe() {
-    let want = r#"{"n":1,"protocol":1,"spec":{"problem":"election","messages":[{"kind":"ALL","fields":[["uint","uint"],["signed","int"],["flag","bool"],["real","float"],["text","string"],["wait","duration"],["ids",["id"]],["pair",{"fields":[["id","id"],["signed","int"]]}]]},{"kind":"EMPTY","fields":[]}],"auxiliary":[{"kind":"LONG","fields":[["text","string"]]}],"saves":[{"kind":"STATE","fields":[["count","uint"]]}],"states":true,"handles":["start","timeout","suspect","restore","do"],"summary":"takes everything","parameters":[{"name":"flag","type":"bool","doc":"a flag","default":false},{"name":"t","type":"duration","doc":"a time-out","asks":true,"min":0},{"name":"mode","type":"enum","doc":"a mode","default":"a","choices":["a","b"]}],"draws":true,"periods":[{"parameter":"t","timer":"beat"}],"survives":{"crashes":2},"doubts":true}}"#;
+    let want = r#"{"n":1,"protocol":1,"spec":{"problem":"election","messages":[{"kind":"ALL","fields":[["uint","uint"],["signed","int"],["flag","bool"],["real","float"],["text","string"],["wait","duration"],["ids",["id"]],["pair",{"fields":[["id","id"],["type","int"]]}]]},{"kind":"EMPTY","fields":[]}],"auxiliary":[{"kind":"LONG","fields":[["text","string"]]}],"saves":[{"kind":"STATE","fields":[["count","uint"]]}],"states":true,"handles":["start","timeout","suspect","restore","do"],"summary":"takes everything","parameters":[{"name":"flag","type":"bool","doc":"a flag","default":false},{"name":"t","type":"duration","doc":"a time-out","asks":true,"min":0},{"name":"mode","type":"enum","doc":"a mode","default":"a","choices":["a","b"]}],"draws":true,"periods":[{"parameter":"t","timer":"beat"}],"survives":{"crashes":2},"doubts":true}}"#;
     assert_eq!(ask(&mut Kit::<Everything>::default(), r#"{"n":1,"on":"describe","protocols":[1]}"#), want);
     let lock = ask(&mut Kit::<Lock>::default(), r#"{"n":1,"on":"describe","protocols":[1]}"#);
     assert!(lock.contains(r#""problem":"mutex""#) && lock.contains(r#""handles":[]"#), "{}", lock);
@@ -334,7 +384,9 @@ fn json() {
 
 #[test]
 fn durations() {
-    for (nanoseconds, want) in [(0, "0s"), (1_500, "1.5µs"), (4_000_000, "4ms"), (90_500_000_000, "1m30.5s"), (3_600_000_000_000, "1h0m0s")] {
+    for (nanoseconds, want) in
+        [(0, "0s"), (1_500, "1.5µs"), (4_000_000, "4ms"), (90_500_000_000, "1m30.5s"), (3_600_000_000_000, "1h0m0s")]
+    {
         assert_eq!(written(Duration::from_nanos(nanoseconds)), want);
     }
 }
