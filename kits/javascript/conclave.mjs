@@ -13,6 +13,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import v8 from "node:v8";
 
 export const PROTOCOL = 1;
 export const NONE = 0;
@@ -196,7 +197,9 @@ export class Env {
   /** A number from 0 to 1, 1 excluded: the only source of randomness. Each event has its own seed. */
   random() {
     if (this._effects === OVER) OVER.push();
-    if (this._seed === undefined) throw new Error("env.random is used, but the spec does not say draws: true");
+    if (this._seed === undefined) {
+      throw new Error("env.random is used, but the spec does not say draws: true");
+    }
     this.#draw ??= generator(this._seed);
     return (this.#draw() * 2 ** 21 + (this.#draw() >>> 11)) / 2 ** 53;
   }
@@ -258,8 +261,12 @@ function text(message) {
   return fields === "{}" ? `"${message.kind}"` : `"${message.kind}","msg":${fields}`;
 }
 
-/** Draws 32 bits at a time, by sfc32 of Doty-Humphrey. @param {string} seed 16 hexadecimal digits */
-function generator(seed) {
+/**
+ * Draws 32 bits at a time, by sfc32 of Doty-Humphrey.
+ * @param {string} seed 16 hexadecimal digits
+ * @internal
+ */
+export function generator(seed) {
   let a = parseInt(seed.slice(0, 8), 16), b = parseInt(seed.slice(8), 16), c = 0, count = 1;
   const draw = () => {
     const out = (a + b + count++) | 0;
@@ -370,20 +377,21 @@ function ascending(a, b) {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** A duration as Conclave prints it, such as 26ms or 1m2.5s. @param {number} nanoseconds @returns {string} */
+/**
+ * A duration as Conclave prints it, such as 26ms or 1m2.5s.
+ * @param {number} nanoseconds @returns {string}
+ */
 export function formatDuration(nanoseconds) {
   if (nanoseconds < 0) return "-" + formatDuration(-nanoseconds);
-  for (const [unit, size] of /** @type {[string, number][]} */ ([["ns", 1], ["µs", 1e3], ["ms", 1e6]])) {
+  const decimal = (/** @type {number} */ value, /** @type {number} */ size) =>
+    (value / size).toFixed(9).replace(/\.?0+$/, "");
+  for (const [at, unit] of ["ns", "µs", "ms"].entries()) {
+    const size = 1000 ** at;
     if (0 < nanoseconds && nanoseconds < 1000 * size) return decimal(nanoseconds, size) + unit;
   }
   const minutes = Math.floor(nanoseconds / 60e9), hours = Math.floor(minutes / 60);
-  return (hours ? `${hours}h` : "") + (minutes ? `${minutes % 60}m` : "") + decimal(nanoseconds % 60e9, 1e9) + "s";
-}
-
-/** @param {number} value @param {number} size a power of ten */
-function decimal(value, size) {
-  const part = String(size + (value % size)).slice(1).replace(/0+$/, "");
-  return Math.floor(value / size) + (part && "." + part);
+  const prefix = (hours ? `${hours}h` : "") + (minutes ? `${minutes % 60}m` : "");
+  return prefix + decimal(nanoseconds % 60e9, 1e9) + "s";
 }
 
 /** The fields of a kind, as describe has them. @param {Fields} fields @returns {[string, any][]} */
@@ -454,7 +462,7 @@ export class Program {
       case "doubt":
         return value(this.#spec.doubt?.(network(request)));
       case "new": {
-        const config = new Config(request.config, request.saved ? this.#message(request.saved) : null);
+        const config = new Config(request.config, request.saved ? this.message(request.saved) : null);
         this.#lives.set(request.process, { process: new this.#algorithm(config), env: new Env(config) });
         return "";
       }
@@ -493,7 +501,7 @@ export class Program {
   /** @param {any} request @param {any} process @param {Env} env @returns {unknown} */
   #call(request, process, env) {
     switch (request.on) {
-      case "receive": return process.receive(env, request.from, this.#message(request));
+      case "receive": return process.receive(env, request.from, this.message(request));
       case "timeout": return process.timeout(env, request.timer);
       case "do": return process.do(env, request.op, request.target ?? NONE);
       case "suspect": case "restore": return process[request.on](env, request.peer);
@@ -502,30 +510,31 @@ export class Program {
     throw new Error(`there is no request ${request.on}`);
   }
 
-  /** @param {{ kind: string, msg?: any }} of */
-  #message(of) {
+  /** The message that its name and fields in JSON stand for. @param {{ kind: string, msg?: any }} of */
+  message(of) {
     const kind = this.#kinds.get(of.kind);
     if (!kind) throw new Error(`${of.kind} is not in the spec`);
     return new kind(of.msg);
   }
 
   #describe() {
-    const { messages, auxiliary = [], saves = [], token, parameters = [], files = [], doubt, ...rest } = this.#spec;
+    const { token, parameters = [], files = [], doubt, ...rest } = this.#spec;
     const { prototype } = this.#algorithm;
-    const kinds = (/** @type {Kind[]} */ list) =>
+    const kinds = (/** @type {Kind[]} */ list = []) =>
       list.map(({ kind, fields }) => ({ kind, fields: describeFields(fields) }));
     return {
+      states: true,
+      ...snake(rest),
       problem: prototype instanceof Mutex ? "mutex" : "election",
-      messages: kinds(messages), auxiliary: kinds(auxiliary), saves: kinds(saves),
+      messages: kinds(rest.messages), auxiliary: kinds(rest.auxiliary), saves: kinds(rest.saves),
       token: token?.kind,
       parameters: parameters.map((p) =>
         snake(typeof p.default === "function" ? { ...p, default: undefined, asks: true } : p)),
       handles: /** @type {const} */ (["start", "timeout", "suspect", "restore", "do"])
         .filter((on) => prototype[on] !== Process.prototype[on]),
       doubts: doubt !== undefined,
-      files: [import.meta.url, ...files].map((f) => /^file:/.test(String(f)) ? fileURLToPath(f) : path.resolve(String(f))),
-      states: true,
-      ...snake(rest),
+      files: [import.meta.url, ...files].map(String)
+        .map((f) => f.startsWith("file:") ? fileURLToPath(f) : path.resolve(f)),
     };
   }
 }
@@ -543,8 +552,8 @@ function network(request) {
 /** The exception, and the last place outside of the kit where it passed. @param {unknown} error */
 function failure(error) {
   if (!(error instanceof Error)) return `thrown: ${String(error)}`;
-  const place = (error.stack ?? "").split("\n")
-    .filter((line) => /^ +at /.test(line) && !line.includes(import.meta.url))
+  const place = (error.stack ?? "").split(" at Program.answer ")[0].split("\n")
+    .filter((line) => /^ +at /.test(line) && !/\(?node:/.test(line) && !line.includes(import.meta.url))
     .map((line) => /([^/\\]+:\d+):\d+\)?$/.exec(line)?.[1]).find(Boolean);
   return `${error.name}: ${error.message}` + (place ? ` (${place})` : "");
 }
@@ -569,13 +578,33 @@ function patiently(call) {
   }
 }
 
+// What modules print while they are loaded waits until it is clear whether one of them serves.
+const print = process.stdout.write;
+/** @type {any[][]} */
+const printed = [];
+process.stdout.write = (/** @type {any[]} */ ...given) => printed.push(given) > 0;
+const release = () => {
+  if (process.stdout.write === toError) return;
+  process.stdout.write = print;
+  for (const given of printed.splice(0)) process.stdout.write(.../** @type {[any]} */ (given));
+};
+setImmediate(release);
+process.once("exit", release);
+
+/**
+ * Writes to standard error instead of standard output.
+ * @param {string | Uint8Array} data @param {any[]} rest
+ */
+function toError(data, ...rest) {
+  write(2, data);
+  rest.find((r) => typeof r === "function")?.();
+  return true;
+}
+
 /** What is printed goes to standard error; what is random comes from env. */
 function redirect() {
-  process.stdout.write = /** @type {any} */ ((/** @type {any} */ data, /** @type {any} */ encoding, /** @type {any} */ done) => {
-    write(2, typeof data === "string" ? data : Uint8Array.from(data));
-    (typeof encoding === "function" ? encoding : done)?.();
-    return true;
-  });
+  process.stdout.write = toError;
+  for (const [data, ...rest] of printed.splice(0)) toError(data, ...rest);
   Math.random = () => {
     throw new Error("Math.random differs between runs: use env.random, with draws: true in the spec");
   };
@@ -589,6 +618,7 @@ function redirect() {
 export function serve(algorithm, url) {
   if (!process.argv[1] || fs.realpathSync(process.argv[1]) !== fs.realpathSync(fileURLToPath(url))) return;
   redirect();
+  v8.setFlagsFromString("--semi-space-growth-factor=1"); // or the heap grows by 40 MB for garbage
   const program = new Program(algorithm);
   const buffer = Buffer.allocUnsafe(1 << 16);
   /** @type {Buffer[]} the beginning of a line, in earlier chunks */
@@ -598,8 +628,8 @@ export function serve(algorithm, url) {
     if (size === 0) return;
     let from = 0;
     for (let end; (end = buffer.subarray(0, size).indexOf(10, from)) >= 0; from = end + 1) {
-      const line = begun.length
-        ? Buffer.concat([...begun, buffer.subarray(from, end)]).toString() : buffer.toString("utf8", from, end);
+      const line = begun.length === 0 ? buffer.toString("utf8", from, end)
+        : Buffer.concat([...begun, buffer.subarray(from, end)]).toString();
       begun = [];
       const answer = program.answer(line);
       if (answer === null) return;

@@ -39,10 +39,8 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def _values(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass, such as one inside a message."""
+    """The fields of a dataclass inside a message."""
     if not dataclasses.is_dataclass(value):
-        if isinstance(value, Message):
-            return {}
         raise TypeError(f"a {type(value).__name__} cannot be sent or saved")
     return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
 
@@ -53,8 +51,9 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_valu
 class Message:
     """The base of all kinds of messages, and of what is saved.
 
-    A kind is a dataclass. The order of its fields is that of the bytes on the network. Its name is
-    that of the class in capitals, or the one given: class Ok(Message, kind="OK_TO_ENTER").
+    A kind is a dataclass, also without fields. The order of its fields is that of the bytes on the
+    network. Its name is that of the class in capitals, or the one given:
+    class Ok(Message, kind="OK_TO_ENTER").
     """
 
     kind: ClassVar[str]
@@ -277,10 +276,7 @@ class Env:
 
 def _text(message: Message) -> str:
     """The name of the kind and the fields, in JSON."""
-    try:
-        fields = message.__dict__
-    except AttributeError:  # a dataclass with slots
-        fields = _values(message)
+    fields = vars(message)
     return f'"{message.kind}","msg":{_encode(fields)}' if fields else f'"{message.kind}"'
 
 
@@ -358,161 +354,156 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple, deque)):
         return [_plain(v) for v in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted((_plain(v) for v in value), key=_ascending)
-    if isinstance(value, dict):
-        return sorted(([_plain(k), _plain(v)] for k, v in value.items()), key=_ascending)
+    if isinstance(value, (set, frozenset, dict)):
+        items = value.items() if isinstance(value, dict) else value
+        return sorted(map(_plain, items), key=lambda v: (len(_encode(v)), _encode(v)))
     if isinstance(value, Config):
         return {name: _plain(getattr(value, name)) for name in _LIFE if getattr(value, name)}
-    if dataclasses.is_dataclass(value) or isinstance(value, Message):
+    if dataclasses.is_dataclass(value):
         kind = {"kind": value.kind} if isinstance(value, Message) else {}
-        return {**kind, **{name: _plain(v) for name, v in _values(value).items()}}
+        return {**kind, **{name: _plain(v) for name, v in vars(value).items()}}
     raise TypeError(f"{value!r} has no form in JSON: override state")
-
-
-def _ascending(value: Any) -> tuple[int, str]:
-    """Orders values in JSON; numbers up to 2^53 by value."""
-    text = _encode(value)
-    return len(text) if isinstance(value, int) else 0, text
 
 
 def format_duration(nanoseconds: int) -> str:
     """A duration as Conclave prints it, such as 26ms or 1m2.5s."""
+    def decimal(value: int, size: int) -> str:
+        return f"{value / size:.9f}".rstrip("0").rstrip(".")
     if nanoseconds < 0:
         return "-" + format_duration(-nanoseconds)
     for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
         if 0 < nanoseconds < 1000 * size:
-            return _decimal(nanoseconds, size) + unit
+            return decimal(nanoseconds, size) + unit
     minutes, rest = divmod(nanoseconds, 60_000_000_000)
-    hours, minutes = divmod(minutes, 60)
-    return (f"{hours}h" if hours else "") + (f"{minutes}m" if hours or minutes else "") + \
-        _decimal(rest, 1_000_000_000) + "s"
-
-
-def _decimal(value: int, size: int) -> str:
-    whole, part = divmod(value, size)
-    digits = f"{part:0{len(str(size)) - 1}d}".rstrip("0")
-    return f"{whole}.{digits}" if part else str(whole)
+    prefix = (f"{minutes // 60}h" if minutes >= 60 else "") + (f"{minutes % 60}m" if minutes else "")
+    return prefix + decimal(rest, 1_000_000_000) + "s"
 
 
 _NAMES = {bool: "bool", int: "int", float: "float", str: "string"}
+_Reader = Callable[[Any], Any]  # makes a value out of what JSON has
 
 
-def _fields(kind: type) -> list[Any]:
-    """The fields of a dataclass, in their order, as describe has them."""
-    if not dataclasses.is_dataclass(kind):
-        if get_type_hints(kind).keys() <= {"kind"}:
-            return []
-        raise TypeError(f"{kind.__name__} has fields, so it must be a dataclass")
-    hints = get_type_hints(kind, include_extras=True)
-    return [[f.name, _type(hints[f.name])] for f in dataclasses.fields(kind)]
-
-
-def _type(hint: Any) -> Any:
-    """The type of a field, as describe has it."""
-    if get_origin(hint) is Annotated:
-        return get_args(hint)[1]
+def _type(hint: Any) -> tuple[Any, Optional[_Reader]]:
+    """The type of a field, as describe has it, and its reader, if it needs one."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return args[1], None
     if hint in _NAMES:
-        return _NAMES[hint]
-    if get_origin(hint) in (list, tuple):
-        return [_type(get_args(hint)[0])]
+        return _NAMES[hint], float if hint is float else None
+    if origin in (list, tuple):
+        make_list: Callable[..., Any] = origin
+        of, read = _type(args[0])
+        return [of], lambda values: make_list(map(read, values) if read else values)
     if dataclasses.is_dataclass(hint):
-        return {"fields": _fields(hint)}
+        fields, make = _fields(hint)
+        return {"fields": fields}, make
     raise TypeError(f"{hint} is no type of a field")
 
 
-def _reader(hint: Any) -> Optional[Callable[[Any], Any]]:
-    """What makes a value of a field out of JSON; None: nothing is to be done."""
-    origin, args = get_origin(hint), get_args(hint)
-    if origin in (list, tuple):
-        of = _reader(args[0])
-        if origin is tuple:
-            return lambda values: tuple(map(of, values) if of else values)
-        return (lambda values: list(map(of, values))) if of else None  # type: ignore[arg-type]
-    return _maker(hint) if dataclasses.is_dataclass(hint) else float if hint is float else None
-
-
-def _maker(kind: type) -> Callable[[dict[str, Any]], Any]:
-    """What makes a dataclass out of an object in JSON."""
-    if not _fields(kind):
-        return lambda fields: kind()
+def _fields(kind: type) -> tuple[list[Any], _Reader]:
+    """The fields of a dataclass, in their order, as describe has them, and its reader."""
+    if not dataclasses.is_dataclass(kind):
+        raise TypeError(f"{kind.__name__} is no dataclass: write @dataclass(frozen=True) before it")
     hints = get_type_hints(kind, include_extras=True)
-    readers = {f.name: _reader(hints[f.name]) for f in dataclasses.fields(kind)}
-    special = {name: reader for name, reader in readers.items() if reader}
-    if not special:
-        return lambda fields: kind(**fields)
-    return lambda fields: kind(**{
-        name: special[name](value) if name in special else value for name, value in fields.items()})
+    types = {f.name: _type(hints[f.name]) for f in dataclasses.fields(kind)}
+    readers = [(name, read) for name, (_, read) in types.items() if read]
+
+    def make(fields: dict[str, Any]) -> Any:
+        for name, read in readers:
+            fields[name] = read(fields[name])
+        return kind(**fields)
+    return [[name, described] for name, (described, _) in types.items()], make
+
+
+def _declared(value: Any) -> Any:
+    """A declaration, as describe has it: what is None is absent."""
+    if isinstance(value, type):
+        return {"kind": value.kind, "fields": _fields(value)[0]}  # type: ignore[attr-defined]
+    out = {name: v for name, v in _values(value).items() if v is not None}
+    if callable(out.get("default")):
+        del out["default"]
+        out["asks"] = True
+    return out
+
+
+_describe = json.JSONEncoder(separators=(",", ":"), default=_declared).encode
+
+
+# Where Python is, and installed packages.
+_INSTALLED = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib"))
 
 
 def _sources() -> list[str]:
-    """The kit, and the imported modules that belong neither to Python nor to an installed package."""
-    roots = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib"))
-    files = {os.path.abspath(__file__)}
-    for name, module in list(sys.modules.items()):
-        path = getattr(module, "__file__", None)
-        if path and name != "__main__" and not os.path.abspath(path).startswith(roots):
-            files.add(os.path.abspath(path))
-    return sorted(files)
+    """The kit, and the imported modules that are not installed."""
+    files = (getattr(m, "__file__", None) for name, m in list(sys.modules.items()) if name != "__main__")
+    paths = {os.path.abspath(f) for f in files if f}
+    return sorted(p for p in paths if p == os.path.abspath(__file__) or not p.startswith(_INSTALLED))
+
+
+# What the methods of events get beside env, by the keys of the request.
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "start": (), "request": (), "release": (), "elect": (), "timeout": ("timer",), "suspect": ("peer",),
+    "restore": ("peer",), "do": ("op", "target"),
+}
 
 
 class Program:
     """Answers requests of the step protocol for one algorithm. Use serve, or conclave_local."""
 
     def __init__(self, algorithm: Type[Process]) -> None:
-        self._algorithm = algorithm
-        self._spec = algorithm.spec
-        self._draws = self._spec.draws
+        self._algorithm, self._spec = algorithm, algorithm.spec
         self._checked = algorithm.invariant is not Process.invariant
         self._lives: dict[int, tuple[Any, Env]] = {}
-        self._makers = {
-            kind.kind: _maker(kind)
-            for kinds in (self._spec.messages, self._spec.auxiliary, self._spec.saves) for kind in kinds
-        }
-        self._others: dict[str, Callable[[dict[str, Any]], str]] = {
-            "describe": self._describe, "default": self._default, "doubt": self._doubt, "new": self._new,
-            "state": self._state, "drop": self._drop,
-        }
+        kinds = (*self._spec.messages, *self._spec.auxiliary, *self._spec.saves)
+        self._defaults: dict[str, Any] = {p.name: p.default for p in self._spec.parameters}
+        self._makers = {kind.kind: _fields(kind)[1] for kind in kinds}
 
     def answer(self, line: str) -> Optional[str]:
         """The answer to a request, without the end of the line; None after the last."""
         request = _decode(line)[0]
-        on = request["on"]
-        if on == "end":
+        if request["on"] == "end":
             return None
         try:
-            other = self._others.get(on)
-            body = other(request) if other else self._event(on, request)
+            body = self._answer(request)
         except (Exception, SystemExit) as error:
             body = ',"failed":' + _encode(_failure(error))
         return f'{{"n":{request["n"]}{body}}}'
 
-    def _event(self, on: str, request: dict[str, Any]) -> str:
-        number = request["process"]
-        if number not in self._lives:
-            raise LookupError(f"there is no process {number}")
-        process, env = self._lives[number]
+    def _answer(self, request: dict[str, Any]) -> str:
+        on, number = request["on"], request.get("process")
+        if number in self._lives and on != "drop":
+            process, env = self._lives[number]
+            if on == "state":
+                return f',"state":{_encode(process.state())}'
+            return self._event(process, env, request)
+        if on == "new":
+            given = request["config"]
+            saved = given.pop("saved", None) or request.get("saved")
+            config = Config(**given, saved=self.message(saved) if saved else None)
+            self._lives[request["process"]] = self._algorithm(config), Env(config)
+        elif on == "drop":
+            self._lives.pop(request["process"], None)  # absent if its constructor failed
+        elif on == "describe":
+            return f',"protocol":{PROTOCOL},"spec":{self._description()}'
+        elif on in ("default", "doubt"):
+            network = Network(**request["network"], params=request.get("params", {}))
+            value = {"doubt": self._spec.doubt, **self._defaults}[request.get("parameter", "doubt")]
+            return f',"value":{_encode(value(network) if callable(value) else value)}'
+        else:
+            raise LookupError(f"{on}: there is no process {number}")
+        return ""
+
+    def _event(self, process: Any, env: Env, request: dict[str, Any]) -> str:
         effects: list[str] = []
         own: list[Message] = []
-        env.now, env._effects, env._own = request["now"], effects, own
-        if self._draws:
-            env._seed, env._random = request["random"], None
+        env.now, env.session, env._effects, env._own = request["now"], request.get("session", 0), effects, own
+        env._seed, env._random = request.get("random"), None
+        on = request["on"]
         try:
             if on == "receive":
-                process.receive(env, request["from"], self._message(request))
-            elif on == "request":
-                env.session = request.get("session", 0)
-                process.request(env)
-            elif on == "timeout":
-                process.timeout(env, request["timer"])
-            elif on == "do":
-                process.do(env, request["op"], request.get("target", NONE))
-            elif on in ("suspect", "restore"):
-                getattr(process, on)(env, request["peer"])
-            elif on in ("start", "release", "elect"):
-                getattr(process, on)(env)
+                process.receive(env, request["from"], self.message(request))
             else:
-                raise LookupError(f"there is no request {on}")
+                getattr(process, on)(env, *(request.get(key, NONE) for key in _ARGUMENTS[on]))
             for count, message in enumerate(own):  # own grows meanwhile
                 if count == 1 << 16:
                     raise RuntimeError(f"it sent itself {count} messages in one event: an endless loop")
@@ -523,69 +514,28 @@ class Program:
         broken = process.invariant() if self._checked else None
         return f'{body},"broken":{_encode(broken)}' if broken else body
 
-    def _message(self, of: Mapping[str, Any]) -> Message:
+    def message(self, of: Mapping[str, Any]) -> Message:
+        """The message that its name and fields in JSON stand for."""
         message: Message = self._makers[of["kind"]](of.get("msg", {}))
         return message
 
-    def _describe(self, request: dict[str, Any]) -> str:
+    def _description(self) -> str:
         spec, algorithm = self._spec, self._algorithm
-        events = ("start", "timeout", "suspect", "restore", "do")
-        out: dict[str, Any] = {
+        return _describe({
+            **{name: value for name, value in _declared(spec).items() if name != "doubt"},
+            **({"token": spec.token.kind} if spec.token else {}),
             "problem": "mutex" if issubclass(algorithm, Mutex) else "election",
-            "handles": [on for on in events if getattr(algorithm, on) is not getattr(Process, on)],
-            "token": spec.token.kind if spec.token else None,
+            "handles": [on for on in ("start", "timeout", "suspect", "restore", "do")
+                        if getattr(algorithm, on) is not getattr(Process, on)],
             "doubts": spec.doubt is not None, "files": _sources(),
-        }
-        for name in ("messages", "auxiliary", "saves"):
-            out[name] = [{"kind": kind.kind, "fields": _fields(kind)} for kind in getattr(spec, name)]
-        for f in dataclasses.fields(spec):
-            if f.name not in out and f.name not in ("parameters", "doubt"):
-                out[f.name] = getattr(spec, f.name)
-        out["parameters"] = [_present(
-            {**_values(p), "default": None, "asks": True} if callable(p.default) else _values(p)
-        ) for p in spec.parameters]
-        return f',"protocol":{PROTOCOL},"spec":{_describing(_present(out))}'
-
-    def _network(self, request: dict[str, Any]) -> Network:
-        return Network(**request["network"], params=request.get("params", {}))
-
-    def _default(self, request: dict[str, Any]) -> str:
-        default = {p.name: p.default for p in self._spec.parameters}[request["parameter"]]
-        value = default(self._network(request)) if callable(default) else default
-        return f',"value":{_encode(value)}'
-
-    def _doubt(self, request: dict[str, Any]) -> str:
-        doubt = self._spec.doubt
-        return f',"value":{_encode(doubt(self._network(request)) if doubt else None)}'
-
-    def _new(self, request: dict[str, Any]) -> str:
-        config = Config(**request["config"])
-        if "saved" in request:
-            config.saved = self._message(request["saved"])
-        self._lives[request["process"]] = self._algorithm(config), Env(config)
-        return ""
-
-    def _state(self, request: dict[str, Any]) -> str:
-        return f',"state":{_encode(self._lives[request["process"]][0].state())}'
-
-    def _drop(self, request: dict[str, Any]) -> str:
-        self._lives.pop(request["process"], None)  # absent if its constructor failed
-        return ""
-
-
-def _present(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-# Of dataclasses, describe leaves out what is None.
-_describing = json.JSONEncoder(separators=(",", ":"), default=lambda v: _present(_values(v))).encode
+        })
 
 
 def _failure(error: BaseException) -> str:
-    """The exception, and the last place outside of the kit where it passed."""
-    places = [p for p in traceback.extract_tb(error.__traceback__) if p.filename != __file__]
-    where = f" ({os.path.basename(places[-1].filename)}:{places[-1].lineno})" if places else ""
-    return f"{type(error).__name__}: {error}{where}"
+    """The exception, and the last place in the algorithm's own code where it passed."""
+    places = [f"{os.path.basename(p.filename)}:{p.lineno}" for p in traceback.extract_tb(error.__traceback__)
+              if p.filename != __file__ and not p.filename.startswith((*_INSTALLED, "<frozen"))]
+    return f"{type(error).__name__}: {error}" + (f" ({places[-1]})" if places else "")
 
 
 def _take_streams() -> tuple[BinaryIO, int]:

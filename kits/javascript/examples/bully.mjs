@@ -159,8 +159,8 @@ export class Bully extends Election {
 
   /** @param {Env} env @param {string} timer */
   timeout(env, timer) {
-    if (timer === T_PRIME) this.begin(env); // rule 5: a process that answered died before it announced itself
-    else this.onSilence(env, timer);
+    if (timer !== T_PRIME) this.onSilence(env, timer);
+    else this.begin(env); // rule 5: a process that answered died before it announced itself
   }
 
   /**
@@ -196,9 +196,12 @@ export class Bully extends Election {
     else this.begin(env);
   }
 
-  /** Rules 3 and 3': leave the election to the process that answered. @param {Env} env @param {Answer} answer */
+  /**
+   * Rules 3 and 3': leave the election to the process that answered.
+   * @param {Env} env @param {Answer} answer
+   */
   onAnswer(env, { incarnation, count }) {
-    if (!this.open.includes(count) || incarnation !== this.config.incarnation) return; // of an earlier attempt
+    if (!this.open.includes(count) || incarnation !== this.config.incarnation) return; // an earlier attempt
     this.open = this.open.filter((a) => a !== count);
     env.cancelTimer(this.answerTimer(count));
     this.status = "waiting";
@@ -262,7 +265,9 @@ export class Bully extends Election {
     if (suppress && (status === "electing") !== (open.length === 1)) {
       return `status ${status} with ${open.length} attempts without an answer`;
     }
-    if (suppress && status !== "idle" && coordinator !== NONE) return `status ${status} but follows ${coordinator}`;
+    if (suppress && status !== "idle" && coordinator !== NONE) {
+      return `status ${status} but follows ${coordinator}`;
+    }
     if (status === "idle" && attempts > 0 && this.above(this.id, coordinator)) {
       return `follows ${coordinator} after attempt ${attempts}`;
     }

@@ -95,7 +95,10 @@ export class RicartAgrawala extends Mutex {
     return this.own.number < number || (this.own.number === number && this.own.id < id);
   }
 
-  /** Rule 3. A reply to an earlier request changes nothing. @param {Env} env @param {number} sender @param {Reply} reply */
+  /**
+   * Rule 3. A reply to an earlier request changes nothing.
+   * @param {Env} env @param {number} sender @param {Reply} reply
+   */
   onReply(env, sender, { number, id }) {
     if (number === this.own.number && id === this.own.id && this.needed.delete(sender)) {
       this.enterIfAllowed(env);

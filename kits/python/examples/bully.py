@@ -38,6 +38,7 @@ class Answer(Attempt, Message):
     """Its sender is alive, in answer to the attempt."""
 
 
+@dataclass(frozen=True)
 class Coordinator(Message):
     """Announces its sender."""
 
@@ -74,11 +75,12 @@ def round_trip_after(network: Network) -> int:
 def too_short(network: Network) -> Optional[str]:
     """Which time-out does not cover its round trip."""
     answer, coordinator = network.params["t_answer"], network.params["t_coordinator"]
-    trip = 2 * network.latency
-    if answer < trip:
-        return f"t_answer {format_duration(answer)} is below 2d = {format_duration(trip)}"
-    if coordinator < answer + trip:
-        return f"t_coordinator {format_duration(coordinator)} is below T + 2d = {format_duration(answer + trip)}"
+    least = 2 * network.latency
+    if answer < least:
+        return f"t_answer {format_duration(answer)} is below 2d = {format_duration(least)}"
+    least += answer
+    if coordinator < least:
+        return f"t_coordinator {format_duration(coordinator)} is below T + 2d = {format_duration(least)}"
     return None
 
 
