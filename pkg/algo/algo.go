@@ -130,6 +130,19 @@ type (
 	}
 )
 
+// A Guest is a process whose code is not in this program, such as one in another language. It has all the
+// optional methods, and says which of them mean something.
+type Guest interface {
+	Process
+	// Handles says whether it wants events of that type, of Start, Timeout, Suspect, Restore and Do.
+	Handles(EventType) bool
+	// State is its variables, by name and as text; nil: it does not show them. Two processes with the same
+	// state behave alike.
+	State() [][2]string
+	// End says that it is not needed any more.
+	End()
+}
+
 // Broadcast sends m to each of to but self, in order.
 func Broadcast(env Env, self ID, to []ID, m Message) {
 	for _, p := range to {

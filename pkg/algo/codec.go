@@ -37,20 +37,34 @@ type kind struct {
 	id    typeID
 	zero  Message
 	plan  []field
-	plain bool // holds no pointer: a copy of the value shares nothing
+	plain bool  // holds no pointer: a copy of the value shares nothing
+	form  *Form // of a Raw; nil: not known
 }
 
 // Raw is a message of the kind Name whose body only the algorithm reads: for algorithms
 // that are not written in Go, or whose messages are encoded already. A Spec declares
 // such a kind as Raw{Name: "REQUEST"}, beside messages of Go types if it likes. The body
-// is a string because a message, once sent, does not change.
-type Raw struct{ Name, Body string }
+// is a string because a message, once sent, does not change. With a Form, which all messages of
+// a kind share, its fields are known.
+type Raw struct {
+	Name, Body string
+	Form       *Form
+}
 
 // Kind is r.Name.
 func (r Raw) Kind() string { return r.Name }
 
-// String is the body in quotes, as transcripts show it.
-func (r Raw) String() string { return fmt.Sprintf("{%#q}", r.Body) }
+// String is the message as transcripts show it: its fields, or the body in quotes if they are not known.
+func (r Raw) String() string {
+	if r.Form == nil {
+		return fmt.Sprintf("{%#q}", r.Body)
+	}
+	var p printer
+	if err := r.Form.Read(r.Body, &p); err != nil {
+		return fmt.Sprintf("{%#q: %v}", r.Body, err)
+	}
+	return p.Builder.String()
+}
 
 var rawType = reflect.TypeFor[Raw]()
 
@@ -97,7 +111,13 @@ func NewCodec(messages ...Message) (*Codec, error) {
 		}
 		k := kind{name: m.Kind(), typ: t, plain: true}
 		k.id = idOf(m)
-		if t != rawType {
+		if raw, is := m.(Raw); is {
+			if k.form = raw.Form; k.form != nil {
+				if err := k.form.defect(); err != nil {
+					return nil, fmt.Errorf("message %s: %w", k.name, err)
+				}
+			}
+		} else {
 			var err error
 			if k.plan, k.plain, err = planStruct(t, 0); err != nil {
 				return nil, fmt.Errorf("message %s: %w", k.name, err)
@@ -300,7 +320,13 @@ func (c *Codec) Decode(b []byte) (Message, uint8, error) {
 	}
 	k := &c.kinds[b[1]]
 	if k.typ == rawType {
-		return Raw{k.name, string(b[2:])}, b[1], nil
+		m := Raw{k.name, string(b[2:]), k.form}
+		if k.form != nil {
+			if err := k.form.Read(m.Body, nowhere{}); err != nil {
+				return nil, 0, fmt.Errorf("message %s: %w", k.name, err)
+			}
+		}
+		return m, b[1], nil
 	}
 	if len(k.plan) == 0 {
 		if len(b) > 2 {

@@ -677,8 +677,8 @@ func TestCodec_Raw(t *testing.T) {
 		kind uint8
 		text string
 	}{
-		{Raw{"A", ""}, 0, "\x01\x00"},
-		{Raw{"B", "\x00\xff and more"}, 2, "\x01\x02\x00\xff and more"},
+		{Raw{Name: "A"}, 0, "\x01\x00"},
+		{Raw{Name: "B", Body: "\x00\xff and more"}, 2, "\x01\x02\x00\xff and more"},
 		{signal{}, 1, "\x01\x01"},
 	} {
 		b, err := c.Encode(nil, test.m)
@@ -698,7 +698,7 @@ func TestCodec_Raw(t *testing.T) {
 	if _, err := c.Encode(nil, Raw{Name: "C"}); err == nil {
 		t.Error("a kind that is not declared is encoded")
 	}
-	if got := (Raw{"A", `{"term":4}`}).String(); got != "{`{\"term\":4}`}" {
+	if got := (Raw{Name: "A", Body: `{"term":4}`}).String(); got != "{`{\"term\":4}`}" {
 		t.Errorf("as text: %s", got)
 	}
 }

@@ -40,6 +40,9 @@ type Breach struct{ text string }
 
 func (b *Breach) Error() string { return b.text }
 
+// BreachOf is the breach of a process whose code is not in this program, with the text of err.
+func BreachOf(err error) *Breach { return &Breach{err.Error()} }
+
 // breach panics.
 func breach(format string, args ...any) { panic(&Breach{fmt.Sprintf(format, args...)}) }
 

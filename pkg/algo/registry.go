@@ -169,7 +169,8 @@ func (s *Spec) defects() error {
 	}
 	check(words(s.Name, '-'), "bad name %q, want lower-case words joined by '-'", s.Name)
 	check(s.Summary != "" && !strings.Contains(s.Summary, "\n"), "no one-line summary")
-	check(s.Paper.Title != "" && s.Paper.Authors != "" && s.Paper.Year > 0, "no paper")
+	check(s.Paper.Title != "" && s.Paper.Authors != "" && (s.Paper.Year > 0 || s.Paper.Venue == Unpublished),
+		"no paper")
 	token := func(m Message) bool { return m != nil && m.Kind() == s.Token }
 	check(s.Token == "" || slices.ContainsFunc(s.Messages, token),
 		"token %q is none of the messages", s.Token)
@@ -208,18 +209,7 @@ func (s *Spec) defects() error {
 	}
 	check(tunes[Spread] <= 1 && (tunes[Patience] <= 1 || tunes[Spread] == 0),
 		"several spreads, or a spread to one of several patiences")
-	for _, d := range s.Periods {
-		names := []string{d.Param}
-		if d.Spread != "" {
-			names = append(names, d.Spread)
-		}
-		for _, name := range names {
-			i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
-			check(i >= 0 && s.Params[i].Type == Duration && !s.Params[i].PerProcess,
-				"period %q is no duration among the parameters that all processes share", name)
-		}
-		check(d.Timer != "", "period %q: no timer", d.Param)
-	}
+	s.checkPeriods(check)
 	if len(errs) == 0 {
 		for _, n := range []int{1, 2, 3, 10, 100} {
 			values := s.Defaults(Network{Nodes: n, Latency: time.Millisecond, Bounded: true})
@@ -234,6 +224,22 @@ func (s *Spec) defects() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkPeriods wants each period to be a duration that all processes share.
+func (s *Spec) checkPeriods(check func(ok bool, text string, args ...any)) {
+	for _, d := range s.Periods {
+		names := []string{d.Param}
+		if d.Spread != "" {
+			names = append(names, d.Spread)
+		}
+		for _, name := range names {
+			i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
+			check(i >= 0 && s.Params[i].Type == Duration && !s.Params[i].PerProcess,
+				"period %q is no duration among the parameters that all processes share", name)
+		}
+		check(d.Timer != "", "period %q: no timer", d.Param)
+	}
 }
 
 // checkAnonymous wants nothing by which processes that have no IDs could be told apart.

@@ -81,6 +81,9 @@ type Paper struct {
 	Deviations            string // where this code departs from the paper, and why
 }
 
+// Unpublished is the Venue of a Paper without a year: the rules are those of a program that is not published.
+const Unpublished = "unpublished"
+
 // Needs is what an algorithm requires of its surroundings.
 type Needs struct {
 	Topology Topology
@@ -448,6 +451,16 @@ func (p Params) IntOf(name string, id ID) int64 {
 		return list[id-1].(int64)
 	}
 	return p.Int(name)
+}
+
+// All is the values of a parameter at all processes, in the order of their IDs, where they may differ; nil:
+// they do not.
+func (p Params) All(name string) []any {
+	if list, ok := p[name].([]any); ok {
+		return list
+	}
+	list, _ := p[name+everybody].([]any)
+	return list
 }
 
 // Of is p as process id sees it: of a list, its own entry.

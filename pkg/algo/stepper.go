@@ -130,6 +130,7 @@ type Stepper struct {
 	elector   Elector
 	timed     Timed
 	monitor   Monitor
+	guest     Guest
 	seed      uint64
 	rng       *rand.Rand
 	logged    int // what Logf has used up of MaxLog
@@ -159,6 +160,15 @@ func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
 	s.timed, _ = p.(Timed)
 	s.monitor, _ = p.(Monitor)
 	s.checked, _ = p.(Checked)
+	if g, is := p.(Guest); is {
+		s.guest = g
+		if !g.Handles(Timeout) {
+			s.timed = nil
+		}
+		if !g.Handles(Suspect) && !g.Handles(Restore) {
+			s.monitor = nil
+		}
+	}
 	if len(c.Neighbors) != len(c.Peers) {
 		s.neighbors = slices.Clone(c.Neighbors)
 		slices.Sort(s.neighbors)
@@ -210,8 +220,8 @@ func (s *Stepper) dispatch(e *env, ev *Event) {
 	case Restore:
 		s.monitor.Restore(e, s.names.of(ev.Peer))
 	case Do:
-		if p, ok := s.proc.(Commanded); ok {
-			p.Do(e, ev.Op, s.names.of(ev.Peer))
+		if s.Commanded() {
+			s.proc.(Commanded).Do(e, ev.Op, s.names.of(ev.Peer))
 			return
 		}
 		breach("process %d has no operation %q", s.id, ev.Op)
@@ -221,8 +231,21 @@ func (s *Stepper) dispatch(e *env, ev *Event) {
 // Monitors says whether the process listens to the failure detector itself.
 func (s *Stepper) Monitors() bool { return s.monitor != nil }
 
+// Timed says whether the process sets timers.
+func (s *Stepper) Timed() bool { return s.timed != nil }
+
 // Commanded says whether the process has operations of its own.
-func (s *Stepper) Commanded() bool { _, ok := s.proc.(Commanded); return ok }
+func (s *Stepper) Commanded() bool {
+	_, ok := s.proc.(Commanded)
+	return ok && (s.guest == nil || s.guest.Handles(Do))
+}
+
+// End says that the process is not needed any more: it has crashed, or its trial is over.
+func (s *Stepper) End() {
+	if s.guest != nil {
+		s.guest.End()
+	}
+}
 
 // Invariant is the process's own invariant; nil if it holds or none is stated.
 func (s *Stepper) Invariant() error {

@@ -446,8 +446,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestRandomWeights: they are 1 to the number of links, in another order for another seed, both ends of a link
-// know it, and the graph is the same as without.
+// TestRandomWeights: they are 1 to the number of links, in another order for another seed, both ends of a
+// link know it, and the graph is the same as without.
 func TestRandomWeights(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
-	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 	"github.com/conclave-bench/conclave/internal/worlds/isolate"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -32,13 +31,13 @@ func Bench() int {
 	if len(os.Args) == 2 {
 		switch os.Args[1] {
 		case nodeRole:
-			return role("node", node.Run)
+			return role("node", asNode)
 		case busRole:
 			return role("bus", bus.ServeProcess)
 		case workRole:
-			return role("worker", serveWork)
+			return role("worker", heir(serveWork))
 		case agentRole:
-			return role("agent", serveAgent)
+			return role("agent", heir(serveAgent))
 		}
 	}
 	if len(os.Args) > 2 && os.Args[1] == isolatedRole {
@@ -58,7 +57,7 @@ func Node() int { return nodeCommand(os.Args[1:], os.Stderr) }
 func nodeCommand(args []string, stderr io.Writer) int {
 	switch {
 	case len(args) == 0 || args[0] == nodeRole:
-		return role("node", node.Run)
+		return role("node", asNode)
 	case args[0] == busRole:
 		return role("bus", bus.ServeProcess)
 	case args[0] == "host":

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/commands/replay"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/isolate"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/sim"
@@ -78,6 +79,9 @@ func isolated(words []string) int {
 	return isolate.Do(func(out, err *os.File) (int, []byte) {
 		s := newStreams(strings.NewReader(""), unbroken{out}, err, os.Environ())
 		s.watchPlugins()
+		if err := guest.Inherit(); err != nil {
+			return CouldNotRun, []byte(err.Error())
+		}
 		if words[0] == drawingRole && len(words) == 2 {
 			out, err := replay.DrawFor(words[1], s.again(""))
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -49,6 +50,7 @@ liveness, and writes statistics.`,
 		}
 	}
 	root.AddCommand(s.schemaCommand(), s.versionCommand())
+	takesPlugins(root)
 	complete(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flags"))
 	root.SetHelpCommand(helpCommand(root))
@@ -216,6 +218,9 @@ func (s *streams) bench(args []string) int {
 	root := s.root(args)
 	root.SetArgs(append([]string{}, args...)) // of nil, cobra takes those of the process
 	err := root.Execute()
+	if ended := guest.Close(); err == nil && ended != nil {
+		err = usage("%v", ended)
+	}
 	flushErr := s.out.Flush()
 	code := Good
 	var known exit

@@ -157,6 +157,9 @@ func (s *Setup) stepper(c algo.Config, buf *algo.Buffer) *algo.Stepper {
 	return algo.NewStepper(s.Alg, c, seed, buf)
 }
 
+// End is the end of its life, at a crash or with the trial: nothing happens to it any more.
+func (m *Process) End() { m.step.End() }
+
 // Redraw has the algorithm draw from seed from now on, whatever it has drawn.
 func (m *Process) Redraw(seed uint64) {
 	m.step.Redraw(Derive(seed, "algorithm", uint64(m.ID), uint64(m.Incarnation)))

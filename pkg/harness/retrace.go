@@ -79,6 +79,9 @@ func retrace(s *Setup, records trace.List, details []Detail, buf *algo.Buffer) (
 			r.nothingLeft(algo.ID(id), 0, "the end")
 		}
 	}
+	for id := range r.processes {
+		r.processes[id].end()
+	}
 	if more := r.found - len(r.told); more > 0 {
 		r.told = append(r.told, fmt.Sprintf("and %d more", more))
 	}
@@ -145,7 +148,8 @@ func (r *retracing) record(rec *trace.Record) {
 		r.up(rec)
 	case trace.Crash:
 		p := &r.processes[id] // it died in the middle of whatever it did
-		p.step, p.asked, p.disk = nil, nil, disk{}
+		p.end()
+		p.asked, p.disk = nil, disk{}
 	case trace.Deliver:
 		r.deliver(rec)
 	case trace.Timeout:
@@ -199,11 +203,20 @@ func (r *retracing) up(rec *trace.Record) {
 			r.differ(rec.At, id, "what it saved cannot be read: %v", err)
 		}
 	}
+	p.end()
 	p.clock = clock{}
 	p.timers, p.asked = map[algo.Timer]time.Duration{}, nil
 	p.step = r.setup.stepper(r.setup.Config(id, rec.Incarnation, saved), r.buf)
 	p.state = nil
 	r.feed(rec, algo.Event{Type: algo.Start})
+}
+
+// end is the end of a life of the process.
+func (p *retraced) end() {
+	if p.step != nil {
+		p.step.End()
+		p.step = nil
+	}
 }
 
 // writes says whether the process may wait for a write: what reaches it then happens later.

@@ -16,7 +16,13 @@ type Variable struct{ Name, Value string }
 // what it was configured with.
 func (m *Process) State() []Variable { return stateOf(m.step.Process()) }
 
-func stateOf(p algo.Process) []Variable {
+func stateOf(p algo.Process) (out []Variable) {
+	if g, is := p.(algo.Guest); is {
+		for _, v := range g.State() {
+			out = append(out, Variable{v[0], v[1]})
+		}
+		return out
+	}
 	v := reflect.Indirect(reflect.ValueOf(p))
 	if v.Kind() != reflect.Struct {
 		return []Variable{{"state", fmt.Sprint(v)}}

@@ -180,6 +180,11 @@ func (s *simulation) guarded(run func()) {
 
 // tally adds to the end what is known only then.
 func (s *simulation) tally() {
+	for i := range s.procs {
+		if m := s.procs[i].running; m != nil {
+			m.End()
+		}
+	}
 	s.end.Pending = s.inFlight // what the last event sent included
 	s.end.Skipped, s.end.Toll = s.coordinator.Skipped(s.end.At), s.coordinator.Toll()
 	for i, o := range s.omissions {
@@ -490,6 +495,7 @@ func (s *simulation) Crash(p algo.ID, due time.Duration) {
 		return
 	}
 	s.count(proc.running, -1)
+	proc.running.End()
 	proc.running, proc.upSince = nil, -1
 	s.note(trace.Record{
 		Type: trace.Crash, Process: uint32(p), Incarnation: proc.incarnation, Arg: uint64(due),

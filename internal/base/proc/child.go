@@ -16,6 +16,7 @@ type Child struct {
 	Stdout *os.File // for the caller to read, to its end or until Close
 
 	pid    int
+	joins  bool   // it is in the group of this process
 	trail  string // of what it starts; empty: that is not looked for
 	stderr *excerpt
 	done   chan struct{}
@@ -93,13 +94,21 @@ func (c *Child) signal(sig syscall.Signal) (time.Duration, error) {
 	defer c.mu.Unlock()
 	err := os.ErrProcessDone
 	if !c.gone {
-		err = signalGroup(c.pid, sig)
+		err = c.toGroup(sig)
 	}
 	at := clock.Monotonic()
 	if err != nil {
 		return at, fmt.Errorf("signal process %d: %v: %w", c.pid, sig, err)
 	}
 	return at, nil
+}
+
+// toGroup sends a signal to the group that the child leads, or to the child alone.
+func (c *Child) toGroup(sig syscall.Signal) error {
+	if c.joins {
+		return signalOne(c.pid, sig)
+	}
+	return signalGroup(c.pid, sig)
 }
 
 // Terminate asks the child to end, by the end of its input and by SIGTERM, wakes
@@ -136,7 +145,7 @@ func (c *Child) reap(process *os.Process) {
 	at := clock.Monotonic()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = signalGroup(c.pid, sigKill) // nobody is left, in general
+	_ = c.toGroup(sigKill) // nobody is left, in general
 	state, err := process.Wait()
 	c.gone = true
 	c.exit = ExitStatus{Code: -1, At: at, Signal: "unknown"}

@@ -35,6 +35,8 @@ type Command struct {
 	// Sweep has everything ended that the child has started, when it has ended itself: on Linux also
 	// what has left its process group.
 	Sweep bool
+	// Joins has the child in the process group of this process: a signal to the group reaches both.
+	Joins bool
 }
 
 // A Spawner starts child processes that do not outlive this process. On Linux the
@@ -88,7 +90,7 @@ func (s *Spawner) fork() {
 			args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
 			p, err := os.StartProcess(r.command.Path, args, &os.ProcAttr{
 				Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
-				Sys: childAttr(),
+				Sys: childAttr(r.command.Joins),
 			})
 			r.result <- spawnResult{p, err}
 		}
@@ -146,7 +148,7 @@ func (s *Spawner) start(c Command) (*Child, error) {
 	}
 	child := &Child{
 		Stdin: ours[0], Stdout: ours[1], stderr: newExcerpt(ours[2]),
-		pid: process.Pid, trail: trail, done: make(chan struct{}),
+		pid: process.Pid, joins: c.Joins, trail: trail, done: make(chan struct{}),
 	}
 	if !s.adopt(child) { // closed in the meantime
 		child.Kill()

@@ -9,7 +9,7 @@ import (
 )
 
 // There is no Pdeathsig here: an orphan notices by the end of its input.
-func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func childAttr(joins bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: !joins} }
 
 func closeStrangeFilesOnExec() {}
 

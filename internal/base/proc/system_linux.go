@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func childAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+func childAttr(joins bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !joins, Pdeathsig: syscall.SIGKILL}
 }
 
 // closeStrangeFilesOnExec spares children the files that this process inherited

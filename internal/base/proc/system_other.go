@@ -21,7 +21,7 @@ const (
 var errNoChildren = fmt.Errorf("real processes need Linux or macOS; use transport: sim: %w",
 	errors.ErrUnsupported)
 
-func childAttr() *syscall.SysProcAttr { return nil }
+func childAttr(bool) *syscall.SysProcAttr { return nil }
 
 func closeStrangeFilesOnExec() {}
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -38,7 +39,19 @@ var constant = reflect.TypeFor[algo.Config]()
 // function, sets err.
 func (p *print) add(v any) {
 	clear(p.seen)
-	p.value(reflect.ValueOf(v))
+	guest, is := v.(algo.Guest)
+	if !is {
+		p.value(reflect.ValueOf(v))
+		return
+	}
+	state := guest.State()
+	if state == nil && p.err == nil {
+		p.err = errors.New("its processes do not show their state: the spec of the program lacks states")
+	}
+	for _, variable := range state {
+		p.text(variable[0])
+		p.text(variable[1])
+	}
 }
 
 // A fingerprint stands for a spelling. That two different ones have the same is

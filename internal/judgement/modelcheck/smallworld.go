@@ -59,8 +59,8 @@ func newFrame(id string, scope Scope) (*frame, error) {
 	}
 	first := f.process(0, nil)
 	guard.Meet(first.Process(), setup.Algorithm)
-	f.monitors = first.Monitors()
-	_, f.timed = first.Process().(algo.Timed)
+	f.monitors, f.timed = first.Monitors(), first.Timed()
+	first.End()
 	return f, nil
 }
 
@@ -310,6 +310,7 @@ func (w *small) feed(k int, ev algo.Event, body string) (effects []algo.Effect) 
 	}()
 	p := &w.procs[k]
 	s := w.process(k, p.past)
+	defer s.End()
 	p.past = &past{p.past, p.clock, ev, body}
 	effects = s.Step(p.clock, w.decoded(ev, body))
 	for i := range effects {

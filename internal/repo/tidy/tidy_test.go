@@ -41,6 +41,7 @@ var table = []struct {
 	{"internal/base/stats", nil},
 	{"pkg/metric", []string{"pkg/algo"}},
 	{"internal/worlds/guard", []string{"pkg/algo"}},
+	{"internal/worlds/guest", []string{"pkg/param", "pkg/algo", "internal/base/proc", "internal/base/files"}},
 	{"internal/repo/slowtest", nil},
 	{"internal/repo/fakes", []string{"pkg/algo"}},
 	{"internal/repo/misdeeds", []string{"pkg/algo"}},
@@ -63,10 +64,10 @@ var table = []struct {
 	}},
 	{"internal/worlds/host/agent", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "internal/worlds/host/control", "internal/base/clock", "internal/base/proc",
-		"internal/worlds/telemetry",
+		"internal/worlds/telemetry", "internal/worlds/guest",
 	}},
 	{"internal/worlds/host", []string{
-		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault",
+		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault", "internal/worlds/guest",
 		"pkg/harness", "internal/worlds/host/agent", "internal/worlds/host/control",
 		"internal/base/clock", "internal/base/proc",
 	}},
@@ -80,7 +81,7 @@ var table = []struct {
 	{"internal/commands/conform", []string{
 		"pkg/algo", "pkg/trace", "pkg/harness", "pkg/check", "pkg/experiment",
 		"internal/answers/answer", "internal/base/console", "internal/commands/explore", "internal/base/files", "internal/worlds/guard",
-		"internal/judgement/modelcheck", "internal/judgement/trial",
+		"internal/worlds/guest", "internal/judgement/modelcheck", "internal/judgement/trial",
 	}},
 	{"pkg/config", []string{"internal/base/text", "pkg/param"}},
 	{"pkg/experiment", []string{"internal/base/console",

@@ -50,8 +50,11 @@ func Idlers() (name string, err error) {
 	return "", nil
 }
 
-// home is the package of p's type; "" if it has none.
+// home is the package of p's type; "" if it has none, or its code is not in this process.
 func home(p algo.Process) string {
+	if _, is := p.(algo.Guest); is {
+		return ""
+	}
 	t := reflect.TypeOf(p)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

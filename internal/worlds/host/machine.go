@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -72,7 +73,8 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	nodes, err := agent.NewLocal(agent.Config{
 		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready,
 		Wall: cfg.Wall,
-		Env:  append([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale...),
+		Env: slices.Concat([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale,
+			guest.Bequest()),
 	})
 	if err != nil {
 		return nil, err

@@ -63,15 +63,17 @@ func cockroachdb() algo.Set {
 			"heartbeat": sec, "tick": 500 * ms, "t_election": 2 * sec, "t_election_spread": 2 * sec,
 			"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
 		},
-		Source: "CockroachDB 23.2 and 24.1, github.com/cockroachdb/cockroach: in pkg/base/config.go " +
-			"defaultRaftTickInterval 500 ms, defaultRaftHeartbeatIntervalTicks 2, " +
-			"defaultRaftElectionTimeoutTicks 4 and defaultRaftEnableCheckQuorum true; pre-votes in " +
-			"pkg/kv/kvserver/store.go, newRaftConfig; from 4 to 7 ticks, and votes that a lease " +
-			"refuses, in raft.go, resetRandomizedElectionTimeout and Step, which is etcd's. " +
-			notMeasured,
-		Differs: "Versions whose leader leases rest on the liveness of stores elect as soon " +
-			"as a store's support, 3 s by default, has ended, without this time-out. Idle " +
-			"ranges send no heartbeats (quiescence).",
+		Source: "CockroachDB, github.com/cockroachdb/cockroach, at these commits. " +
+			"ab0193cb895d: in pkg/base/testdata/raft_config RaftTickInterval 500 ms (line 4), " +
+			"RaftElectionTimeoutTicks 4 (5), RaftHeartbeatIntervalTicks 2 (7) and RaftEnableCheckQuorum " +
+			"true (12); in pkg/raft/raft.go, which is etcd's with changes, from 4 to 7 ticks " +
+			"(resetRandomizedElectionTimeout), votes that a lease refuses (inLeaderLease) and a leader " +
+			"that looks for its quorum (tickHeartbeat). 1925799d21fc, older: pre-votes in " +
+			"pkg/kv/kvserver/store.go, newRaftConfig (281). " + notMeasured,
+		Differs: "Versions whose leader leases rest on the liveness of stores, ab0193cb895d among " +
+			"them, wait only the random part of the time-out, from 0 to 3 ticks, once a store's " +
+			"support, 3 s by default, has ended (raft_config, 9; raft.go, deFortify), and their leaders " +
+			"send no heartbeats. Without such leases, idle ranges send none (quiescence).",
 		Demands: "Times count in ticks, a random time-out is below twice the time-out, and " +
 			"the time-out has more ticks than the heartbeat (go.etcd.io/raft, " +
 			"Config.validate).",
@@ -86,19 +88,22 @@ func mongodb() algo.Set {
 			"priority_mode": byTakeover,
 			"check_quorum":  true, "sticky": stickyOff, "pre_vote": true, "pre_vote_lease": false,
 		},
-		Source: "MongoDB 4.0 and later, github.com/mongodb/mongo, src/mongo/db/repl: in " +
-			"repl_set_config.cpp kDefaultElectionTimeoutPeriod 10 s, kDefaultHeartbeatInterval 2 s, " +
-			"and the wait of a takeover, getPriorityTakeoverDelay; " +
-			"replElectionTimeoutOffsetLimitFraction 0.15 in repl_server_parameters.idl, which " +
-			"_cancelAndRescheduleElectionTimeout of replication_coordinator_impl_heartbeat.cpp " +
-			"adds; dry runs in replication_coordinator_impl_elect_v1.cpp; a primary that gives up " +
-			"in topology_coordinator.cpp, checkMemberTimeouts, and votes that no lease refuses in " +
-			"processReplSetRequestVotes. " + notMeasured,
+		Source: "MongoDB, github.com/mongodb/mongo, src/mongo/db/repl, at these commits. " +
+			"cb38f4cfafa3: in repl_set_config.idl heartbeatIntervalMillis 2000 (line 90) and " +
+			"electionTimeoutMillis 10000 (101), the same in repl_set_config.cpp (63, 65), and the wait " +
+			"of a takeover there, getPriorityTakeoverDelay; a random part of the time-out in " +
+			"replication_coordinator_impl_heartbeat.cpp, _cancelAndRescheduleElectionTimeout_inlock; " +
+			"a primary that gives up in topology_coordinator.cpp, checkMemberTimeouts, and votes that " +
+			"no lease refuses in processReplSetRequestVotes. 91cef76e80b7: " +
+			"replElectionTimeoutOffsetLimitFraction 0.15 in repl_server_parameters.idl (335). " +
+			"00283e998ded, older: dry runs in replication_coordinator_impl_elect_v1.cpp (157). " +
+			notMeasured,
 		Differs: "Members hear of the primary by pulling its log as well as by heartbeats, " +
-			"which all exchange with all. A takeover waits until the member is fresh, and " +
-			"there is one for members that are further ahead (catch-up takeover). A new " +
-			"primary catches up before it takes writes. Members have priority 1 there, which " +
-			"means nothing unless another is given to some.",
+			"which all exchange with all. A takeover waits up to 15 % of a time-out longer, at random " +
+			"(_handleHeartbeatResponseAction_inlock), and until the member is fresh, and there is one " +
+			"for members that are further ahead (catch-up takeover). A new primary catches up before " +
+			"it takes writes. Members have priority 1 there, which means nothing unless another is " +
+			"given to some.",
 		Demands: "Times are whole milliseconds, and up to 15 % of the time-out are added at " +
 			"random (replElectionTimeoutOffsetLimitFraction, unless that is set, too).",
 		Fit: fitMongo}

@@ -304,6 +304,62 @@ func beforeCrash(t *testing.T, file string) map[string]int {
 	return nil
 }
 
+// TestTails: the first quantiles of the page are right, and so is what it says of the tails. Whatever takes longer
+// than one ballot can took another, whose two candidates asked two voters each; client-go has an upper bound.
+func TestTails(t *testing.T) {
+	text, err := os.ReadFile("../../../configs/systems/tails.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := experiment(t, string(text), "--set", "name=x", "--set", "repetitions=2000")
+	page, err := os.ReadFile("../../../docs/evidence/systems.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tails, _ := strings.Cut(string(page), "\n## Tails\n")
+	waited := column(t, dir, "downtime_agreed_ms")
+	for _, label := range []string{"hashicorp-raft", "etcd-node", "etcd-raft", "client-go"} {
+		_, row, _ := strings.Cut(tails, "\n| "+label+" | ")
+		cells := strings.Split(row, " | ")
+		v := slices.Sorted(slices.Values(waited[label]))
+		for i, p := range []float64{0.5, 0.95} {
+			figure, _, _ := strings.Cut(cells[i], " [")
+			want, err := strconv.ParseFloat(strings.ReplaceAll(figure, " ", ""), 64)
+			got := v[int(p*float64(len(v)-1))]
+			if err != nil || math.Abs(got/want-1) > []float64{0.05, 0.15}[i] {
+				t.Errorf("%s: %.0f ms at %v, and on the page %q", label, got, p, figure)
+			}
+		}
+	}
+	votes := map[string]int{} // by trial
+	for _, row := range table(t, filepath.Join(dir, "messages.csv")) {
+		if row["kind"] == "VOTE" || row["kind"] == "REQUEST-VOTE" {
+			votes[row["trial"]], _ = strconv.Atoi(row["sent"])
+		}
+	}
+	repeated := 0
+	for _, row := range table(t, filepath.Join(dir, "trials.csv")) {
+		most := map[string]float64{"hashicorp-raft": 3010, "etcd-node": 1910, "etcd-raft": 1910, "client-go": 23_820}[row["label"]]
+		first := 2 // etcd-raft begins with a leader
+		if row["label"] == "etcd-raft" {
+			first = 0
+		}
+		ms, err := strconv.ParseFloat(row["downtime_agreed_ms"], 64)
+		switch {
+		case err != nil || ms <= 0:
+			t.Errorf("trial %s of %s: %q", row["trial"], row["label"], row["downtime_agreed_ms"])
+		case ms <= most:
+		case row["label"] == "client-go" || votes[row["trial"]] < first+2*2+2:
+			t.Errorf("trial %s of %s: %.0f ms with %d requests for votes", row["trial"], row["label"], ms, votes[row["trial"]])
+		default:
+			repeated++
+		}
+	}
+	if repeated < 2*2000/20 {
+		t.Errorf("%d trials took another ballot, want a tenth of those of etcd's library", repeated)
+	}
+}
+
 // TestPrediction: the sets by which Conclave predicts a library are right: the distributions of downtimes agree
 // within 5 % at their quantiles of 5, 50 and 95 %. Of 10 000 trials these are known to 1 %. Of 300, which is what
 // whole servers can do in half a minute, they are known to 4 %.

@@ -146,7 +146,11 @@ func (b *bounds) apply(ecdf, tail *chart.Pane) {
 	ecdf.Y = chart.Axis{Min: 0, Max: 1}
 	tail.X = chart.Axis{Min: 1, Max: math.Pow(10, math.Ceil(math.Log10(b.size))), Log: true}
 	for k := 1.0; k <= tail.X.Max; k *= 10 {
-		tail.X.Ticks = append(tail.X.Ticks, chart.Tick{At: k, Text: chart.Number(100 - 100/k)})
+		tick := chart.Tick{At: k, Text: chart.Number(100 - 100/k)}
+		if k*10 > tail.X.Max && len(tick.Text) > len("99.9") {
+			tick.Text = "" // it would reach beyond the figure
+		}
+		tail.X.Ticks = append(tail.X.Ticks, tick)
 	}
 	tail.Y = chart.Axis{Min: 0, Max: chart.Nice(b.high)}
 }

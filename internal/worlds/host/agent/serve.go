@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -109,7 +110,7 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 			"machines", h.Protocol, Protocol)
 	}
 	cfg.Name, cfg.Nodes, cfg.Ready = h.Name, h.Nodes, h.Ready
-	cfg.Env = append(cfg.Env, "GOMAXPROCS=1", "CONCLAVE_RUN="+h.Run)
+	cfg.Env = append(append(cfg.Env, "GOMAXPROCS=1", "CONCLAVE_RUN="+h.Run), guest.Bequest()...)
 	if a.About, err = json.Marshal(about); err != nil {
 		return a, err
 	}
