@@ -183,7 +183,7 @@ class Config:
 
     id: int
     peers: list[int]  # all processes, ascending
-    neighbors: list[int]  # to which it may send
+    neighbors: list[int] = field(default_factory=list)  # to which it may send
     weights: list[int] = field(default_factory=list)  # of the links to them
     ring: list[int] = field(default_factory=list)  # the order on a ring
     leader: int = NONE  # settled before the start
@@ -477,9 +477,8 @@ class Program:
                 return f',"state":{_encode(process.state())}'
             return self._event(process, env, request)
         if on == "new":
-            given = request["config"]
-            saved = given.pop("saved", None) or request.get("saved")
-            config = Config(**given, saved=self.message(saved) if saved else None)
+            saved = request.get("saved")
+            config = Config(**request["config"], saved=self.message(saved) if saved else None)
             self._lives[request["process"]] = self._algorithm(config), Env(config)
         elif on == "drop":
             self._lives.pop(request["process"], None)  # absent if its constructor failed
