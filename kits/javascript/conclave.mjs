@@ -560,8 +560,9 @@ function failure(error) {
 
 /** Writes all of it. @param {number} descriptor @param {string | Uint8Array} data */
 function write(descriptor, data) {
-  let rest = Buffer.from(data);
-  while (rest.length > 0) rest = rest.subarray(patiently(() => fs.writeSync(descriptor, rest)));
+  const size = Buffer.byteLength(data);
+  let done = patiently(() => fs.writeSync(descriptor, /** @type {string} */ (data)));
+  while (done < size) done += patiently(() => fs.writeSync(descriptor, Buffer.from(data), done));
 }
 
 /** Calls until the descriptor is ready, if its other users made it nonblocking. @param {() => number} call */
