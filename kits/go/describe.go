@@ -12,8 +12,8 @@ import (
 
 type object = map[string]any
 
-// describe is the spec of an algorithm on the page of the protocol. What a Spec says by functions is found out by
-// calling them. Its claims are left out: the protocol has none.
+// describe is the spec of an algorithm on the page of the protocol. What a Spec says by functions is found
+// out by calling them. Its claims are left out: the protocol has none.
 func describe(a *algo.Algorithm, draws bool) (object, error) {
 	s := &a.Spec
 	var errs []error
@@ -30,8 +30,8 @@ func describe(a *algo.Algorithm, draws bool) (object, error) {
 	var params, periods []object
 	for i := range s.Params {
 		p := &s.Params[i]
-		q := object{"name": p.Name, "type": types[p.Type], "doc": p.Doc, "asks": true, "per_process": p.PerProcess,
-			"process": p.Process, "tunes": map[algo.Tuning]string{algo.Patience: "patience", algo.Spread: "spread"}[p.Tunes]}
+		q := object{"name": p.Name, "type": types[p.Type], "doc": p.Doc, "asks": true,
+			"per_process": p.PerProcess, "process": p.Process, "tunes": tunes[p.Tunes]}
 		for key, v := range (object{"min": p.Min, "max": p.Max}) {
 			if v != nil {
 				q[key] = v
@@ -43,19 +43,23 @@ func describe(a *algo.Algorithm, draws bool) (object, error) {
 		params = append(params, q)
 	}
 	for _, q := range s.Periods {
-		periods = append(periods, object{"parameter": q.Param, "spread": q.Spread, "timer": q.Timer, "reply": q.Reply})
+		periods = append(periods, object{"parameter": q.Param, "spread": q.Spread, "timer": q.Timer,
+			"reply": q.Reply})
 	}
 	out := object{"problem": a.Problem, "summary": s.Summary, "paper": object{"authors": s.Paper.Authors,
 		"title": s.Paper.Title, "venue": s.Paper.Venue, "year": s.Paper.Year, "doi": s.Paper.DOI,
 		"deviations": s.Paper.Deviations}, "messages": kinds(s.Messages), "auxiliary": kinds(s.Auxiliary),
-		"saves": kinds(s.Saves), "token": s.Token, "parameters": params, "handles": handles(a), "draws": draws,
+		"saves": kinds(s.Saves), "token": s.Token, "parameters": params, "handles": handles(a),
+		"draws":  draws,
 		"doubts": s.Needs.Params != nil, "perpetual": s.Perpetual, "told": s.Told, "periods": periods,
 		"needs": object{"topology": s.Needs.Topology.String(), "fifo": s.Needs.FIFO,
-			"synchrony": s.Needs.Synchrony.String(), "detector": s.Needs.Detector.String(), "nodes": least(s.Needs.Nodes)},
+			"synchrony": s.Needs.Synchrony.String(), "detector": s.Needs.Detector.String(),
+			"nodes": least(s.Needs.Nodes)},
 		"survives": object{"loss": s.Survives.Loss, "duplication": s.Survives.Duplication,
 			"partition": s.Survives.Partition, "recovery": s.Survives.Recovery, "crashes": crashes(a)},
-		"promises": object{"starvation_free": s.Promises.StarvationFree, "request_order": s.Promises.RequestOrder,
-			"announced": s.Promises.Announced, "leadership": s.Promises.Leadership.String(),
+		"promises": object{"starvation_free": s.Promises.StarvationFree,
+			"request_order": s.Promises.RequestOrder,
+			"announced":     s.Promises.Announced, "leadership": s.Promises.Leadership.String(),
 			"highest": s.Promises.Highest, "live": live(a)},
 		"service": s.Service.String(), "breaks": s.Breaks}
 	if len(errs) > 0 {
@@ -66,6 +70,8 @@ func describe(a *algo.Algorithm, draws bool) (object, error) {
 
 var types = map[algo.ParamType]string{algo.Bool: "bool", algo.Int: "int", algo.Float: "float",
 	algo.Duration: "duration", algo.Enum: "enum"}
+
+var tunes = map[algo.Tuning]string{algo.Patience: "patience", algo.Spread: "spread"}
 
 // fieldsOf is the fields of a struct.
 func fieldsOf(t reflect.Type) (out [][2]any, err error) {

@@ -1,6 +1,6 @@
-// Package kit makes a module of WebAssembly of an algorithm in Go, which bench runs with --plugin. The algorithm
-// is a plugin like any other: package algo is its contract. A module is a main of five lines, in the folder
-// examples:
+// Package kit makes a module of WebAssembly of an algorithm in Go, which bench runs with --plugin. The
+// algorithm is a plugin like any other: package algo is its contract. A module is a main of five lines, in
+// the folder examples:
 //
 //	import (
 //		kit "github.com/conclave-bench/conclave/kits/go"
@@ -162,7 +162,8 @@ func (s *Server) handle(r *request, a *answer) (err error) {
 
 func (r *request) network(p algo.Params) algo.Network {
 	n := r.Network
-	return algo.Network{Nodes: n.Nodes, Latency: n.Latency, Mean: n.Mean, Hold: n.Hold, Bounded: n.Bounded, Params: p}
+	return algo.Network{Nodes: n.Nodes, Latency: n.Latency, Mean: n.Mean, Hold: n.Hold, Bounded: n.Bounded,
+		Params: p}
 }
 
 func (s *Server) preset(name string, n algo.Network) (any, error) {
@@ -226,7 +227,8 @@ func (s *Server) begin(r *request) error {
 		return err
 	}
 	own := algo.Config{ID: c.ID, Peers: c.Peers, Neighbors: c.Neighbors, Weights: c.Weights, Ring: c.Ring,
-		Leader: c.Leader, LeaderDown: c.LeaderDown, Holder: c.Holder, Incarnation: c.Incarnation, Params: p.Of(c.ID)}
+		Leader: c.Leader, LeaderDown: c.LeaderDown, Holder: c.Holder, Incarnation: c.Incarnation,
+		Params: p.Of(c.ID)}
 	if r.Saved != nil {
 		if own.Saved, err = s.saved(r.Saved); err != nil {
 			return err

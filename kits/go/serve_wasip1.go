@@ -12,8 +12,8 @@ var (
 	said   []byte // of the last panic
 )
 
-// Serve has the module be the algorithm of an ID. Call it from init: of a module that is called from outside, main
-// does not run.
+// Serve has the module be the algorithm of an ID. Call it from init: of a module that is called from outside,
+// main does not run.
 func Serve(id string, options ...Option) {
 	s, err := NewServer(id, options...)
 	if err != nil {
