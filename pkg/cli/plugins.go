@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 )
@@ -51,6 +52,12 @@ func (p *plugins) load() error {
 	}
 	if err := guest.Load(list); err != nil {
 		return usage("%v", err)
+	}
+	for _, text := range p.commands {
+		program.AddFlags("--plugin", text)
+	}
+	if p.file != "" {
+		program.AddFlags("--plugins", p.file)
 	}
 	return guest.Bequeath()
 }
