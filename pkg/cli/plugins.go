@@ -25,7 +25,7 @@ type plugins struct {
 // flags adds the flags that name them.
 func (p *plugins) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.commands, "plugin", nil,
-		"run the program `ID=COMMAND` as an algorithm: mutex/my-lock=\"python3 my_lock.py\" (repeatable)")
+		"run the program `ID=COMMAND` as an algorithm: mutex/my-lock=\"python3 lock.py\" (repeatable)")
 	f.StringVar(&p.file, "plugins", "",
 		"run the programs in `FILE` as algorithms, which has a line \"ID: COMMAND\" for each")
 }

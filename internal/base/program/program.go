@@ -33,6 +33,9 @@ func Command(words ...string) string {
 // flags are those of AddFlags.
 var flags []string
 
+// Flags are the words that were given to AddFlags.
+func Flags() []string { return slices.Clone(flags) }
+
 // AddFlags has each Command that runs algorithms end with these words as well. It is called before any
 // Command.
 func AddFlags(words ...string) { flags = append(flags, words...) }
