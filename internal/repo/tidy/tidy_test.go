@@ -120,7 +120,7 @@ var table = []struct {
 		"pkg/fault", "pkg/harness", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
 		"internal/base/proc",
 	}},
-	{"internal/runs/queue", []string{
+	{"internal/runs/queue", []string{"internal/worlds/guest",
 		"internal/base/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/runs/work", "pkg/bus",
 		"internal/worlds/host/agent", "internal/base/proc", "internal/base/files",
 	}},
