@@ -61,9 +61,9 @@ func nodeCommand(args []string, stderr io.Writer) int {
 	case args[0] == busRole:
 		return role("bus", bus.ServeProcess)
 	case args[0] == "host":
-		return role("node host", serveWork)
+		return withPlugins(args, stderr, serveWork)
 	case args[0] == "agent":
-		return role("node agent", serveAgent)
+		return withPlugins(args, stderr, serveAgent)
 	case args[0] == "nats":
 		return natsServer(args[1:], stderr)
 	case args[0] == "-h" || args[0] == "--help":
@@ -82,6 +82,8 @@ input, a line of JSON each, as bench writes them, and reports on standard output
               starts it: bench run FILE --host "ssh THIS-MACHINE node host"
   node agent  has nodes on this machine for a bench on another one, which
               starts it: bench run FILE --hosts HOSTS.yaml
+              Both take --plugin ID=COMMAND and --plugins FILE, which name programs
+              in other languages that are algorithms, as bench run does
   node nats   is a NATS server for bench run --queue and bench work; takes the
               flags of nats-server, as: node nats -js -sd DIR
 `
