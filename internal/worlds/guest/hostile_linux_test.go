@@ -18,14 +18,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-func TestMain(m *testing.M) {
-	guesttest.Main()
-	os.Exit(m.Run())
-}
-
-// lock is the algorithm that the program of most tests is.
-const lock = "mutex/fake"
-
 // bound is how long a program may take in these tests.
 const bound = 400 * time.Millisecond
 
@@ -51,35 +43,6 @@ func bounded(t *testing.T) {
 			t.Errorf("processes are left: %v, %v", left, err)
 		}
 	})
-}
-
-// simulate has three processes enter three times.
-func simulate(t *testing.T, id string, seed uint64) trial.Outcome {
-	t.Helper()
-	plan, err := trial.Plan(id, 3, harness.Scenario{Plot: &harness.Sequential{Requests: 3}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan.Seed = seed
-	o, err := trial.Simulate(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-// one fails unless a sentence has each of parts, is in one line and quotes little.
-func one(t *testing.T, sentence string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(sentence, p) {
-			t.Errorf("no %q in: %s", p, sentence)
-		}
-	}
-	sentence = strings.ReplaceAll(sentence, strings.Join(guesttest.Deed{}.Command()[:1], ""), "")
-	if strings.Contains(sentence, "\n") {
-		t.Errorf("more than a line: %s", sentence)
-	}
 }
 
 // What a program does wrong in an event ends the trial with one sentence, which has the program, the process, the
