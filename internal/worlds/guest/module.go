@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -148,14 +147,13 @@ func (m *module) call(request []byte, limit time.Duration, watched bool) ([]byte
 var errStuck = errors.New("it does not answer")
 
 // within calls a module where nobody watches that, and waits for it no longer than limit. Code that loops
-// cannot be stopped, and a garbage collection would wait for it. So there is none in the meantime, unless the
-// module takes much memory; and this process has to end then.
+// cannot be stopped, and a garbage collection would wait for it: this process has to end then, before the next
+// one.
 func within[T any](limit time.Duration, do func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
-	percent := debug.SetGCPercent(1000)
 	done := make(chan result, 1)
 	go func() {
 		value, err := do()
@@ -163,7 +161,6 @@ func within[T any](limit time.Duration, do func() (T, error)) (T, error) {
 	}()
 	select {
 	case r := <-done:
-		debug.SetGCPercent(percent)
 		return r.value, r.err
 	case <-time.After(limit):
 		var none T
