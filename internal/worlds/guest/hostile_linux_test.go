@@ -28,9 +28,9 @@ func plugin(d guesttest.Deed) guest.Plugin {
 }
 
 // bounded has programs take little time in a test, and wants none to be left after it.
-func bounded(t *testing.T) {
+func bounded(t *testing.T) (mark string) {
 	t.Helper()
-	mark := fmt.Sprintf("GUEST_TEST_OF=%s-%d-%d", t.Name(), os.Getpid(), time.Now().UnixNano())
+	mark = fmt.Sprintf("GUEST_TEST_OF=%s-%d-%d", t.Name(), os.Getpid(), time.Now().UnixNano())
 	name, value, _ := strings.Cut(mark, "=")
 	t.Setenv(name, value)
 	guest.SetLimit(bound)
@@ -43,6 +43,7 @@ func bounded(t *testing.T) {
 			t.Errorf("processes are left: %v, %v", left, err)
 		}
 	})
+	return mark
 }
 
 // What a program does wrong in an event ends the trial with one sentence, which has the program, the process, the

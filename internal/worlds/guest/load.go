@@ -44,7 +44,10 @@ func named(p *Plugin, err error) error {
 }
 
 func load(plugin *Plugin) (err error) {
-	p := &Program{Plugin: *plugin, said: plugin.Said, Origin: plugin.origin()}
+	p := &Program{Plugin: *plugin, said: plugin.Said}
+	if plugin.Said == "" { // whoever inherits it reports nothing of it, and has no time for that
+		p.Origin = plugin.origin()
+	}
 	if plugin.module() {
 		c, err := plugin.compile()
 		if err != nil {

@@ -149,7 +149,9 @@ func (p *Program) declare() (algo.Spec, error) {
 	for _, m := range s.Saves {
 		p.saves[m.Kind()] = true
 	}
-	p.Origin.add(p.Plugin.Dir, d.Files)
+	if p.Origin.Files != nil {
+		p.Origin.add(p.Plugin.Dir, d.Files)
+	}
 	return s, errors.Join(errs...)
 }
 
