@@ -113,7 +113,7 @@ func NewCodec(messages ...Message) (*Codec, error) {
 		k.id = idOf(m)
 		if raw, is := m.(Raw); is {
 			if k.form = raw.Form; k.form != nil {
-				if err := k.form.defect(); err != nil {
+				if err := k.form.defect(0); err != nil {
 					return nil, fmt.Errorf("message %s: %w", k.name, err)
 				}
 			}
@@ -171,9 +171,14 @@ func planStruct(t reflect.Type, depth int) (plan []field, plain bool, err error)
 	return plan, plain, nil
 }
 
+// maxDepth is how many types may hold one another.
+const maxDepth = 8
+
+var errDeep = errors.New("nested too deep")
+
 func planType(t reflect.Type, depth int) (f field, plain bool, err error) {
-	if depth > 8 {
-		return f, false, errors.New("nested too deep")
+	if depth > maxDepth {
+		return f, false, errDeep
 	}
 	switch t.Kind() {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
@@ -322,7 +327,7 @@ func (c *Codec) Decode(b []byte) (Message, uint8, error) {
 	if k.typ == rawType {
 		m := Raw{k.name, string(b[2:]), k.form}
 		if k.form != nil {
-			if err := k.form.Read(m.Body, nowhere{}); err != nil {
+			if err := k.form.Check(m.Body); err != nil {
 				return nil, 0, fmt.Errorf("message %s: %w", k.name, err)
 			}
 		}

@@ -167,23 +167,35 @@ func uvarint(b string) (x uint64, width int) {
 	return 0, min(0, binary.MaxVarintLen64-1-len(b))
 }
 
-// defect says what no form can have.
-func (f Form) defect() error {
+// Check says what is wrong with a body; nil: it holds all fields and nothing else.
+func (f Form) Check(body string) error { return f.Read(body, nowhere{}) }
+
+// defect says what no form can have. Depth is how many types hold it.
+func (f Form) defect(depth int) error {
 	seen := map[string]bool{}
 	for i := range f {
 		name := f[i].Name
-		switch {
-		case name == "" || seen[name]:
+		if name == "" || seen[name] {
 			return fmt.Errorf("field %q: no name, or twice the same", name)
-		case f[i].Type.Base == FormList && f[i].Type.Elem.size() == 0:
-			return fmt.Errorf("field %s: %w", name, errors.New("a list of empty values"))
 		}
-		if err := f[i].Type.Fields.defect(); err != nil {
+		if err := f[i].Type.defect(depth + 1); err != nil {
 			return fmt.Errorf("field %s: %w", name, err)
 		}
 		seen[name] = true
 	}
 	return nil
+}
+
+func (t *FormType) defect(depth int) error {
+	switch {
+	case depth > maxDepth:
+		return errDeep
+	case t.Base != FormList:
+		return t.Fields.defect(depth)
+	case t.Elem.size() == 0:
+		return errors.New("a list of empty values")
+	}
+	return t.Elem.defect(depth + 1)
 }
 
 // A printer writes a body as fmt writes a struct with its names, which is how transcripts show messages.

@@ -36,6 +36,8 @@ type Algorithm struct {
 	// Hosting is what runs it if it is not in this program, a word for the results; "": it is in this
 	// program.
 	Hosting string
+	// Apart: its code is in another process, which is given a limited time for each answer.
+	Apart   bool
 	mutex   func(Config) Mutex
 	elector func(Config) Elector
 	guest   func(Config) Guest
@@ -110,9 +112,9 @@ func AddElector(s Spec, newProcess func(Config) Elector) error {
 }
 
 // AddGuest adds an algorithm whose code is not in this program, and that solves problem p, likewise. Hosting
-// says what runs it. Its processes are Mutexes or Electors as well.
-func AddGuest(p Problem, s Spec, hosting string, newProcess func(Config) Guest) error {
-	return add(p, s, &Algorithm{Hosting: hosting, guest: newProcess}, newProcess == nil)
+// and apart say what runs it and where (see Algorithm). Its processes are Mutexes or Electors as well.
+func AddGuest(p Problem, s Spec, hosting string, apart bool, newProcess func(Config) Guest) error {
+	return add(p, s, &Algorithm{Hosting: hosting, Apart: apart, guest: newProcess}, newProcess == nil)
 }
 
 // AddObserved adds a subject that solves problem p and is only observed, such as the locks

@@ -94,14 +94,16 @@ type Buffer struct {
 	self    []Message
 	packed  []byte
 
+	apart atomic.Bool   // the code is in another process, which has a time limit of its own
 	beat  atomic.Uint64 // goes up when code of a plugin is called, and when it returns: odd in between
 	id    ID            // whose code
 	event Event
 }
 
 // enter notes that the code of process id is called for the event that b has.
-func (b *Buffer) enter(id ID) {
+func (b *Buffer) enter(id ID, apart bool) {
 	b.id = id
+	b.apart.Store(apart)
 	b.beat.Store(b.beat.Load() + 1)
 }
 
@@ -110,6 +112,10 @@ func (b *Buffer) leave() { b.beat.Store(b.beat.Load() + 1) }
 // Beat is odd while code of a plugin runs, and never comes twice. It may be called
 // by any goroutine.
 func (b *Buffer) Beat() uint64 { return b.beat.Load() }
+
+// Apart says whether the code that runs, or ran last, is in another process, whose caller bounds the time
+// that it takes. It may be called by any goroutine.
+func (b *Buffer) Apart() bool { return b.apart.Load() }
 
 // Running is the process whose code runs, or ran last, and for which event. It is
 // for the goroutine of the Steppers, and for others when they hang.
@@ -131,6 +137,7 @@ type Stepper struct {
 	timed     Timed
 	monitor   Monitor
 	guest     Guest
+	apart     bool
 	seed      uint64
 	rng       *rand.Rand
 	logged    int // what Logf has used up of MaxLog
@@ -145,7 +152,7 @@ const maxSelf = 1 << 16
 // of the process's own random source.
 func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
 	buf.event = Event{}
-	buf.enter(c.ID)
+	buf.enter(c.ID, a.Apart)
 	var known names
 	own := c
 	if a.Spec.Needs.Anonymous {
@@ -154,7 +161,8 @@ func NewStepper(a *Algorithm, c Config, seed uint64, buf *Buffer) *Stepper {
 	}
 	p := a.New(own)
 	buf.leave()
-	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), names: known, buf: buf, seed: seed}
+	s := &Stepper{proc: p, id: c.ID, n: ID(len(c.Peers)), names: known, buf: buf, apart: a.Apart,
+		seed: seed}
 	s.mutex, _ = p.(Mutex)
 	s.elector, _ = p.(Elector)
 	s.timed, _ = p.(Timed)
@@ -184,7 +192,7 @@ func (s *Stepper) Step(now time.Duration, ev Event) []Effect {
 	s.buf.effects = s.buf.effects[:0]
 	s.buf.self = s.buf.self[:0]
 	s.buf.event = ev
-	s.buf.enter(s.id)
+	s.buf.enter(s.id, s.apart)
 	s.turn = (s.turn + 1) % len(s.envs)
 	e := &s.envs[s.turn]
 	e.Stepper, e.beat = s, s.buf.beat.Load()
@@ -253,7 +261,7 @@ func (s *Stepper) Invariant() error {
 		return nil
 	}
 	s.buf.event.Type = checking
-	s.buf.enter(s.id)
+	s.buf.enter(s.id, s.apart)
 	err := s.checked.Invariant()
 	s.buf.leave()
 	return err

@@ -15,6 +15,7 @@ import (
 	_ "github.com/conclave-bench/conclave/internal/repo/fakes"
 	"github.com/conclave-bench/conclave/internal/repo/misdeeds"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
+	"github.com/conclave-bench/conclave/internal/worlds/guest/guesttest"
 	"github.com/conclave-bench/conclave/pkg/results"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/election/raft"
@@ -41,6 +42,7 @@ const asAgent = "CONCLAVE_TEST_AS_AGENT"
 const misdeed, impatience = "BENCH_TEST_MISDEED", "BENCH_TEST_PATIENCE"
 
 func TestMain(m *testing.M) {
+	guesttest.Main()
 	deed := os.Getenv(misdeed)
 	if deed == "" && len(os.Args) > 1 && os.Args[1] == nodeRole { // nodes have an environment of their own
 		deed = "nothing"

@@ -199,10 +199,11 @@ func (w *Ward) greedy() error {
 	return fmt.Errorf("process %d: "+why, id, most>>20)
 }
 
-// hangs says whether the same piece of the plugin's code runs for too long.
+// hangs says whether the same piece of the plugin's code runs for too long. Of code in another process, its
+// caller says that, and what the program wrote last.
 func (w *Ward) hangs() bool {
 	beat := w.buf.Beat()
-	if beat%2 == 0 || beat != w.beat {
+	if beat%2 == 0 || beat != w.beat || w.buf.Apart() {
 		w.beat, w.looks = beat, 0
 		return false
 	}

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -16,17 +17,44 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // An answer is what a program says to one request.
 type answer struct {
-	n       uint64
-	effects []algo.Effect
-	state   [][2]string
-	value   json.RawMessage // of default and doubt
-	broken  string          // the invariant that does not hold
-	failed  string          // what has failed
+	n        uint64
+	numbered bool
+	effects  []algo.Effect
+	state    [][2]string
+	value    json.RawMessage // of default and doubt
+	broken   string          // the invariant that does not hold
+	failed   string          // what has failed
+}
+
+// unfit says why it is no answer to the request of that number, whose answer may have a key beside n and
+// failed.
+func (a *answer) unfit(n uint64, key string) error {
+	switch {
+	case !a.numbered:
+		return errors.New("the answer lacks n")
+	case a.n != n:
+		return fmt.Errorf("it answers event %d", a.n)
+	case a.failed != "":
+		return nil
+	case key == "value" && a.value == nil, key == "state" && a.state == nil:
+		return fmt.Errorf("the answer lacks %s", key)
+	}
+	for _, k := range []struct {
+		name, of string
+		is       bool
+	}{{"effects", "effects", len(a.effects) > 0}, {"broken", "effects", a.broken != ""},
+		{"value", "value", a.value != nil}, {"state", "state", a.state != nil}} {
+		if k.is && k.of != key {
+			return fmt.Errorf("the answer has %s, for which it was not asked", k.name)
+		}
+	}
+	return nil
 }
 
 // A reader reads answers in JSON, one after the other.
@@ -53,6 +81,7 @@ func (r *reader) read(line []byte, a *answer) error {
 		switch key {
 		case "n":
 			a.n, err = r.uint()
+			a.numbered = true
 		case "effects":
 			return r.list(func() error {
 				a.effects = append(a.effects, algo.Effect{})
@@ -70,9 +99,9 @@ func (r *reader) read(line []byte, a *answer) error {
 			v, err = r.json.ReadValue()
 			a.value = slices.Clone([]byte(v))
 		case "broken":
-			a.broken, err = r.string()
+			a.broken, err = r.words()
 		case "failed":
-			a.failed, err = r.string()
+			a.failed, err = r.words()
 		default:
 			return unknown("an answer", key, "n", "effects", "state", "value", "broken", "failed")
 		}
@@ -89,7 +118,30 @@ func (r *reader) read(line []byte, a *answer) error {
 
 // unknown is the error of a key that what holds it does not have.
 func unknown(what, key string, has ...string) error {
-	return fmt.Errorf("%s has no key %q%s (has: %s)", what, key, algo.Hint(key, has), strings.Join(has, ", "))
+	return fmt.Errorf("%s has no key %s%s (has: %s)", what, brief(key), algo.Hint(key, has),
+		strings.Join(has, ", "))
+}
+
+// brief is a text of a program in quotes, or the beginning of it.
+func brief(text string) string { return short([]byte(text)) }
+
+// words reads words for people. They are never empty, so that what is there can be told from what is not.
+func (r *reader) words() (string, error) {
+	s, err := r.string()
+	return cmp.Or(oneLine(s), noReason), err
+}
+
+const noReason = "it does not say why"
+
+// mostText bounds what a program says of an event, in bytes.
+const mostText = 200
+
+// oneLine is a text as a terminal and a table take it, in one line; of much, the beginning.
+func oneLine(text string) string {
+	if len(text) > mostText {
+		text = strings.ToValidUTF8(text[:mostText], "") + " ..."
+	}
+	return proc.Harmless(strings.Join(strings.Fields(text), " "))
 }
 
 // object reads an object: read reads the value of each key.
@@ -99,7 +151,7 @@ func (r *reader) object(read func(key string) error) error {
 		return spoken(err)
 	}
 	if t.Kind() != '{' {
-		return fmt.Errorf("expected an object instead of %s", t)
+		return fmt.Errorf("expected an object instead of %s", value(t))
 	}
 	for r.json.PeekKind() != '}' {
 		key, err := r.json.ReadToken()
@@ -121,7 +173,7 @@ func (r *reader) list(read func() error) error {
 		return spoken(err)
 	}
 	if t.Kind() != '[' {
-		return fmt.Errorf("expected a list instead of %s", t)
+		return fmt.Errorf("expected a list instead of %s", value(t))
 	}
 	for r.json.PeekKind() != ']' {
 		if err := read(); err != nil {
@@ -139,7 +191,7 @@ func spoken(err error) error {
 	}
 	if wrong := (*jsontext.SyntacticError)(nil); errors.As(err, &wrong) {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return fmt.Errorf("the key %q occurs twice", wrong.JSONPointer.LastToken())
+			return fmt.Errorf("the key %s occurs twice", brief(wrong.JSONPointer.LastToken()))
 		}
 		return errNoJSON
 	}
@@ -149,7 +201,16 @@ func spoken(err error) error {
 	return err
 }
 
-var errNoJSON = errors.New("not JSON")
+var errNoJSON = errors.New("it is not JSON")
+
+// value is a value as an error shows it.
+func value(t jsontext.Token) string {
+	if t.Kind() == '"' {
+		return brief(t.String())
+	}
+	text := t.String()
+	return text[:min(len(text), mostQuoted)]
+}
 
 func (r *reader) token(kind jsontext.Kind, what string) (jsontext.Token, error) {
 	t, err := r.json.ReadToken()
@@ -157,7 +218,7 @@ func (r *reader) token(kind jsontext.Kind, what string) (jsontext.Token, error) 
 		return t, spoken(err)
 	}
 	if t.Kind() != kind {
-		return t, fmt.Errorf("expected %s instead of %s", what, t)
+		return t, fmt.Errorf("expected %s instead of %s", what, value(t))
 	}
 	return t, nil
 }
@@ -169,7 +230,7 @@ func (r *reader) string() (string, error) {
 	}
 	s := t.String()
 	if strings.IndexByte(s, 0) >= 0 {
-		return "", fmt.Errorf("the string %s has a NUL", short([]byte(strconv.Quote(s))))
+		return "", fmt.Errorf("the string %s has the character NUL", brief(s))
 	}
 	return s, nil
 }
@@ -180,7 +241,7 @@ func (r *reader) bool() (bool, error) {
 		return false, spoken(err)
 	}
 	if k := t.Kind(); k != 't' && k != 'f' {
-		return false, fmt.Errorf("expected true or false instead of %s", t)
+		return false, fmt.Errorf("expected true or false instead of %s", value(t))
 	}
 	return t.Bool(), nil
 }
@@ -190,7 +251,7 @@ func (r *reader) int() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	text := t.String()
+	text := value(t)
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && (n > most || n < -most):
@@ -216,7 +277,7 @@ func (r *reader) float() (float64, error) {
 	}
 	x := t.Float()
 	if math.IsInf(x, 0) {
-		return 0, fmt.Errorf("the number %s is too large", t)
+		return 0, fmt.Errorf("the number %s is too large", value(t))
 	}
 	return x, nil
 }
@@ -277,6 +338,8 @@ func (r *reader) effect(e *algo.Effect) error {
 	switch {
 	case e.Op == algo.OpSetTimer && !slices.Contains(keys, "after"):
 		return errors.New("the effect set lacks after")
+	case e.Op == algo.OpSend && !slices.Contains(keys, "kind"):
+		return errors.New("the effect send lacks kind")
 	case e.Op == algo.OpSend, e.Op == algo.OpSave:
 		if !p.message {
 			r.message = append(r.message[:0], "{}"...)
@@ -340,7 +403,7 @@ func (r *reader) timer() (algo.Timer, error) {
 func (r *reader) raw(kind string) (algo.Message, error) {
 	k, known := r.program.kinds[kind]
 	if !known {
-		return nil, fmt.Errorf("unknown kind %q%s (has: %s)", kind, algo.Hint(kind, r.program.names),
+		return nil, fmt.Errorf("unknown kind %s%s (has: %s)", brief(kind), algo.Hint(kind, r.program.names),
 			strings.Join(r.program.names, ", "))
 	}
 	f := &r.fields
@@ -385,17 +448,16 @@ func (r *reader) body(b []byte, f algo.Form) ([]byte, error) {
 			for i := range f {
 				names[i] = f[i].Name
 			}
-			return fmt.Errorf("unknown field %q%s (has: %s)", key, algo.Hint(key, names),
+			return fmt.Errorf("unknown field %s%s (has: %s)", brief(key), algo.Hint(key, names),
 				strings.Join(names, ", "))
 		}
 		if i != next && parts == nil {
 			parts = make([][]byte, len(f))
-			parts[0] = slices.Clone(b[begin:]) // those up to here, one behind the other
-			for k := 1; k < next; k++ {
+			for k := range next {
 				parts[k] = []byte{}
 			}
-			if next == 0 {
-				parts[0] = nil
+			if next > 0 {
+				parts[0] = append(parts[0], b[begin:]...) // those up to here, one behind the other
 			}
 		}
 		if parts == nil {

@@ -1,11 +1,14 @@
 package guest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -56,36 +59,53 @@ func (r *request) compact(process uint64, now time.Duration, ev *algo.Event, dra
 
 var errShort = errors.New("the answer ends early")
 
+// A packed is an answer in the compact layout, of which err says what is wrong.
+type packed struct {
+	b   []byte
+	err error
+}
+
+func (p *packed) number() uint64 {
+	x, width := binary.Uvarint(p.b)
+	if width <= 0 {
+		p.err = errShort
+		return 0
+	}
+	p.b = p.b[width:]
+	return x
+}
+
+func (p *packed) bytes() string {
+	n := p.number()
+	if n > uint64(len(p.b)) {
+		p.err = errShort
+		return ""
+	}
+	s := string(p.b[:n])
+	p.b = p.b[n:]
+	return s
+}
+
+func (p *packed) text() string {
+	s := p.bytes()
+	if p.err == nil && (!utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0) {
+		p.err = fmt.Errorf("the string %s has the character NUL, or is not UTF-8", brief(s))
+	}
+	return s
+}
+
 // unpack reads an answer in the compact layout into a. Kinds are by index.
-func (a *answer) unpack(b []byte, kinds []algo.Raw) (err error) {
+func (a *answer) unpack(b []byte, kinds []algo.Raw) error {
 	*a = answer{effects: a.effects[:0]}
-	number := func() (x uint64) {
-		x, width := binary.Uvarint(b)
-		if width <= 0 {
-			err = errShort
-			return 0
-		}
-		b = b[width:]
-		return x
-	}
-	text := func() string {
-		n := number()
-		if n > uint64(len(b)) {
-			err = errShort
-			return ""
-		}
-		s := string(b[:n])
-		b = b[n:]
-		return s
-	}
-	for len(b) > 0 && err == nil {
-		op := b[0]
-		b = b[1:]
+	p := packed{b: b}
+	for len(p.b) > 0 && p.err == nil {
+		op := p.b[0]
+		p.b = p.b[1:]
 		if op == compactBroken {
-			a.broken = text()
+			a.broken = cmp.Or(oneLine(p.text()), noReason)
 			continue
 		} else if op == compactFailed {
-			a.failed = text()
+			a.failed = cmp.Or(oneLine(p.text()), noReason)
 			continue
 		}
 		a.effects = append(a.effects, algo.Effect{})
@@ -94,33 +114,36 @@ func (a *answer) unpack(b []byte, kinds []algo.Raw) (err error) {
 		case compactSend, compactSave:
 			if e.Op = algo.OpSave; op == compactSend {
 				e.Op = algo.OpSend
-				e.Peer = algo.ID(min(number(), math.MaxUint32))
+				e.Peer = algo.ID(min(p.number(), math.MaxUint32))
 			}
-			if len(b) == 0 {
+			if len(p.b) == 0 {
 				return errShort
 			}
-			if int(b[0]) >= len(kinds) {
-				return fmt.Errorf("unknown kind %d: there are %d", b[0], len(kinds))
+			if int(p.b[0]) >= len(kinds) {
+				return fmt.Errorf("unknown kind %d: there are %d", p.b[0], len(kinds))
 			}
-			k := kinds[b[0]]
-			b = b[1:]
-			k.Body = text()
+			k := kinds[p.b[0]]
+			p.b = p.b[1:]
+			k.Body = p.bytes()
+			if err := k.Form.Check(k.Body); err != nil && p.err == nil {
+				p.err = fmt.Errorf("%s: %w", k.Name, err)
+			}
 			e.Msg = k
 		case compactSet, compactCancel:
-			e.Op, e.Timer = algo.OpCancelTimer, algo.Timer(text())
+			e.Op, e.Timer = algo.OpCancelTimer, algo.Timer(p.text())
 			if op == compactSet {
-				e.Op, e.After = algo.OpSetTimer, time.Duration(min(number(), math.MaxInt64))
+				e.Op, e.After = algo.OpSetTimer, time.Duration(min(p.number(), math.MaxInt64))
 			}
 		case compactGranted:
 			e.Op = algo.OpGranted
 		case compactElected:
-			e.Op, e.Peer = algo.OpElected, algo.ID(min(number(), math.MaxUint32))
-			e.Term = number()
+			e.Op, e.Peer = algo.OpElected, algo.ID(min(p.number(), math.MaxUint32))
+			e.Term = p.number()
 		case compactLog:
-			e.Op, e.Text = algo.OpLog, text()
+			e.Op, e.Text = algo.OpLog, p.text()
 		default:
 			return fmt.Errorf("there is no effect %d", op)
 		}
 	}
-	return err
+	return p.err
 }

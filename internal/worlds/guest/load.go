@@ -29,14 +29,25 @@ func Load(plugins []Plugin) error {
 	var errs []error
 	for i := range plugins {
 		if err := load(&plugins[i]); err != nil {
-			errs = append(errs, fmt.Errorf("plugin %v: %w", plugins[i], err))
+			errs = append(errs, named(&plugins[i], err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// named is an error of a plugin with its name, unless it has it already.
+func named(p *Plugin, err error) error {
+	if strings.HasPrefix(err.Error(), p.String()) {
+		return fmt.Errorf("plugin %w", err)
+	}
+	return fmt.Errorf("plugin %v: %w", p, err)
+}
+
 func load(plugin *Plugin) (err error) {
-	p := &Program{Plugin: *plugin, said: plugin.Said, Origin: plugin.origin()}
+	p := &Program{Plugin: *plugin, said: plugin.Said}
+	if plugin.Said == "" { // whoever inherits it reports nothing of it, and has no time for that
+		p.Origin = plugin.origin()
+	}
 	if plugin.module() {
 		c, err := plugin.compile()
 		if err != nil {
@@ -50,8 +61,12 @@ func load(plugin *Plugin) (err error) {
 		p.start = func() (channel, error) { return startPipe(loaded.spawner, &p.Plugin) }
 	}
 	defer func() {
-		if b, is := recover().(*algo.Breach); is { // of a default
-			err = b
+		switch r := recover().(type) {
+		case nil:
+		case *algo.Breach: // of a default
+			err = r
+		default:
+			panic(r)
 		}
 		if err != nil {
 			p.kill()
@@ -62,7 +77,7 @@ func load(plugin *Plugin) (err error) {
 		return err
 	}
 	p.Plugin.Said = p.said
-	err = algo.AddGuest(p.Plugin.problem(), s, p.Plugin.Hosting(),
+	err = algo.AddGuest(p.Plugin.problem(), s, p.Plugin.Hosting(), !plugin.module(),
 		func(c algo.Config) algo.Guest { return p.process(c) })
 	if err == nil {
 		loaded.programs = append(loaded.programs, p)
@@ -171,7 +186,7 @@ func Inherit() error {
 		for i := range b.Plugins {
 			if b.Plugins[i].ID == id {
 				if err := load(&b.Plugins[i]); err != nil {
-					return fmt.Errorf("plugin %v: %w", b.Plugins[i], err)
+					return named(&b.Plugins[i], err)
 				}
 			}
 		}

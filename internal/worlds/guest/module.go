@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type module struct {
 	room, handle api.Function
 	stack        [1]uint64
 	at, size     uint32 // where requests are written, and how much room is there
+	stuck        bool   // a call has not returned
 	output       excerpt
 }
 
@@ -35,6 +37,10 @@ const (
 	callExport  = "conclave_call"
 	panicExport = "conclave_panic" // where the text of the failure is that made it trap; optional
 )
+
+// values are the types that those functions take and return.
+var values = map[string][2]api.ValueType{roomExport: {api.ValueTypeI32, api.ValueTypeI32},
+	callExport: {api.ValueTypeI32, api.ValueTypeI64}}
 
 // maxPages bounds the memory of a module, in pages of 64 KiB.
 const maxPages = 4096
@@ -96,9 +102,17 @@ func (c *compilation) refuse(inGo bool) error {
 	if len(c.module.ImportedMemories()) > 0 {
 		return errors.New("it imports its memory: a module has its own")
 	}
+	if len(c.module.ExportedMemories()) == 0 {
+		return errors.New("it does not export its memory: build it with a kit")
+	}
 	for _, name := range []string{roomExport, callExport} {
-		if c.module.ExportedFunctions()[name] == nil {
+		f, types := c.module.ExportedFunctions()[name], values[name]
+		if f == nil {
 			return fmt.Errorf("it does not export the function %s: build it with a kit", name)
+		}
+		if !slices.Equal(f.ParamTypes(), types[:1]) || !slices.Equal(f.ResultTypes(), types[1:]) {
+			return fmt.Errorf("its function %s does not take one %s and return one %s: build it with a kit",
+				name, api.ValueTypeName(types[0]), api.ValueTypeName(types[1]))
 		}
 	}
 	return nil
@@ -108,7 +122,10 @@ func (c *compilation) start() (channel, error) {
 	m := &module{}
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
 		WithStdout(&m.output).WithStderr(&m.output)
-	instance, err := c.runtime.InstantiateModule(context.Background(), c.module, config)
+	runtime.GC() // so that none is under way when its code begins
+	instance, err := within(starting(), func() (api.Module, error) {
+		return c.runtime.InstantiateModule(context.Background(), c.module, config)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("it does not start: %s", firstLine(err))
 	}
@@ -117,9 +134,42 @@ func (c *compilation) start() (channel, error) {
 	return m, nil
 }
 
-// call runs in the goroutine of its caller, whom a guard watches: a module that loops is reported as a plugin
-// in Go is that does.
-func (m *module) call(request []byte, _ time.Duration) ([]byte, error) {
+// call runs in the goroutine of its caller if a guard watches that: a module that loops is reported as a
+// plugin in Go is that does.
+func (m *module) call(request []byte, limit time.Duration, watched bool) ([]byte, error) {
+	if watched {
+		return m.run(request)
+	}
+	answer, err := within(limit, func() ([]byte, error) { return m.run(request) })
+	m.stuck = errors.Is(err, errStuck)
+	return answer, err
+}
+
+var errStuck = errors.New("it does not answer")
+
+// within calls a module where nobody watches that, and waits for it no longer than limit. Code that loops
+// cannot be stopped, and a garbage collection would wait for it: this process has to end then, before the
+// next one.
+func within[T any](limit time.Duration, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-time.After(limit):
+		var none T
+		return none, fmt.Errorf("%w within %v", errStuck, limit)
+	}
+}
+
+func (m *module) run(request []byte) ([]byte, error) {
 	ctx := context.Background()
 	if n := uint32(len(request)); n > m.size {
 		m.stack[0] = uint64(n)
@@ -173,7 +223,11 @@ func (m *module) end([]byte) error {
 	return nil
 }
 
-func (m *module) kill() { _ = m.instance.Close(context.Background()) } // nothing of it is left to lose
+func (m *module) kill() {
+	if !m.stuck {
+		_ = m.instance.Close(context.Background()) // nothing of it is left to lose
+	}
+}
 
 // An excerpt is the end of what a module writes.
 type excerpt struct {

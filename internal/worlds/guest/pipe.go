@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,9 +24,6 @@ type pipe struct {
 
 // mostLine bounds a line, in bytes.
 const mostLine = 1 << 20
-
-// maxMemory bounds the memory that a program takes, in bytes.
-const maxMemory = 2 << 30
 
 // parting is how long a program may take to end.
 const parting = 2 * time.Second
@@ -58,37 +54,75 @@ func (c *pipe) weigh() {
 			_ = c.child.Stdout.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 			return
 		case <-tick.C:
-			if n := proc.Memory(c.child.Pid()); n > maxMemory {
-				c.fat <- fmt.Errorf("it takes more than %d MiB of memory", maxMemory>>20)
+			most := memory()
+			if n := proc.Memory(c.child.Pid()); n > most {
+				c.fat <- fmt.Errorf("it takes more than %d MiB of memory", most>>20)
 				c.child.Kill()
+				tick.Stop()
 			}
 		}
 	}
 }
 
-func (c *pipe) call(request []byte, limit time.Duration) ([]byte, error) {
-	if n := c.from.Buffered(); n > 0 {
-		extra, _ := c.from.Peek(n)
-		return nil, fmt.Errorf("it has written without being asked: %s", short(slices.Clone(extra)))
+func (c *pipe) call(request []byte, limit time.Duration, _ bool) ([]byte, error) {
+	err := c.write(request, limit)
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.gone() == nil {
+		return nil, fmt.Errorf("it does not read the request within %v", limit)
 	}
-	if _, err := c.child.Stdin.Write(request); err != nil {
-		return nil, c.ended(err)
+	var line []byte
+	if err == nil {
+		line, err = c.line(limit)
 	}
-	if c.gone() == nil {
-		_ = c.child.Stdout.SetReadDeadline(time.Now().Add(limit))
-	}
-	line, err := c.line()
-	switch {
+	switch extra, _ := c.from.Peek(c.from.Buffered()); {
+	case err == nil && len(extra) > 0:
+		return nil, fmt.Errorf("it has written more than its answer: %s", short(extra))
+	case err == nil:
+		return line, nil
 	case errors.Is(err, os.ErrDeadlineExceeded) && c.gone() == nil:
 		if len(line) > 0 {
 			return nil, fmt.Errorf("it has written half a line, and no more within %v: %s", limit,
 				short(line))
 		}
 		return nil, fmt.Errorf("it does not answer within %v", limit)
-	case err != nil:
-		return nil, c.ended(err)
+	case len(line) > 0 && !errors.Is(err, errLong):
+		return nil, fmt.Errorf("%w, after half a line: %s", c.ended(err), short(line))
 	}
-	return line, nil
+	return nil, c.ended(err)
+}
+
+// looks is into how many parts the time for an answer is divided. A pause of the whole process or machine
+// counts as one of them, so that nobody is blamed for it.
+const looks = 10
+
+// patiently does what a deadline of the file may interrupt, and goes on with it until the time is up.
+func (c *pipe) patiently(limit time.Duration, set func(time.Time) error, do func() error) error {
+	for look := 1; ; look++ {
+		if c.gone() == nil {
+			_ = set(time.Now().Add(limit / looks))
+		}
+		err := do()
+		if !errors.Is(err, os.ErrDeadlineExceeded) || look == looks || c.gone() != nil {
+			return err
+		}
+	}
+}
+
+// mostAtOnce is what a pipe takes whether it is read or not, on any system, in bytes.
+const mostAtOnce = 4096
+
+func (c *pipe) write(request []byte, limit time.Duration) error {
+	in := c.child.Stdin
+	if len(request) <= mostAtOnce { // it has read all that came before
+		_, err := in.Write(request)
+		return err
+	}
+	err := c.patiently(limit, in.SetWriteDeadline, func() error {
+		n, err := in.Write(request)
+		request = request[n:]
+		return err
+	})
+	_ = in.SetWriteDeadline(time.Time{})
+	return err
 }
 
 // gone is why the child has ended; nil: it has not.
@@ -101,20 +135,27 @@ func (c *pipe) gone() error {
 	}
 }
 
+var errLong = fmt.Errorf("its answer is longer than %d MiB", mostLine>>20)
+
 // line reads a line, of which an error returns the beginning.
-func (c *pipe) line() ([]byte, error) {
-	line, err := c.from.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	c.long = append(c.long[:0], line...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		line, err = c.from.ReadSlice('\n')
-		if c.long = append(c.long, line...); len(c.long) > mostLine {
-			return c.long, fmt.Errorf("its answer is longer than %d MiB: %s", mostLine>>20, short(c.long))
+func (c *pipe) line(limit time.Duration) (line []byte, err error) {
+	c.long = c.long[:0]
+	err = c.patiently(limit, c.child.Stdout.SetReadDeadline, func() (err error) {
+		for {
+			line, err = c.from.ReadSlice('\n')
+			if err == nil && len(c.long) == 0 {
+				return nil // in general, and nothing is copied
+			}
+			c.long = append(c.long, line...)
+			if line = c.long; len(line) > mostLine {
+				return fmt.Errorf("%w: %s", errLong, short(line))
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				return err
+			}
 		}
-	}
-	return c.long, err
+	})
+	return line, err
 }
 
 // ended says how the program ended, if err is of that.
@@ -137,8 +178,12 @@ func (c *pipe) ended(err error) error {
 
 func (c *pipe) said() string {
 	said := proc.Harmless(strings.TrimSpace(c.child.Stderr()))
-	lines := strings.Split(said, "\n")
-	return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
+	lines := strings.Split(said[max(0, len(said)-mostSaid):], "\n")
+	lines = lines[max(0, len(lines)-lastLines):]
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.ToValidUTF8(strings.Join(lines, " | "), "")
 }
 
 // lastLines is how many lines of standard error are quoted.

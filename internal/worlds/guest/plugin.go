@@ -113,9 +113,15 @@ func (p *Plugin) find() error {
 	name := p.Command[0]
 	path := name
 	if strings.ContainsRune(name, filepath.Separator) || p.module() {
+		// Whoever starts it may be in another folder then.
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.Dir, path)
 		}
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return fmt.Errorf("plugin %v: %w", *p, err)
+		}
+		path = whole
 	} else if found, err := exec.LookPath(name); err == nil {
 		path = found
 	} else {
@@ -193,7 +199,9 @@ const mostSource = 256 << 20
 func version(path string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+	c := exec.CommandContext(ctx, path, "--version")
+	c.WaitDelay = time.Second // what it has started may keep its output open
+	out, err := c.CombinedOutput()
 	if err != nil {
 		return ""
 	}

@@ -61,7 +61,7 @@ func (p *Program) process(c algo.Config) *process {
 		q.b = append(q.b, '}')
 	}
 	q.end()
-	if err := p.ask(r, func() string { return "new" }, false); err != nil {
+	if err := p.ask(r, question{name: func() string { return "new" }}); err != nil {
 		g.blame(err)
 	}
 	if p.answer.failed != "" {
@@ -85,7 +85,8 @@ func (p *Program) forget(r *running) {
 		p.request.begin(r.count(), "drop")
 		p.request.number("process", number)
 		p.request.end()
-		_ = p.ask(r, func() string { return "drop" }, false) // it is dead then, which the next to ask learns
+		// If that fails, it is dead, which the next to ask learns.
+		_ = p.ask(r, question{name: func() string { return "drop" }})
 	}
 	r.dropped = r.dropped[:0]
 }
@@ -119,7 +120,7 @@ func (g *process) step(env algo.Env, ev algo.Event) {
 		p.request.event(n, g.number, env.Now(), &ev, p.draws, random)
 		p.request.end()
 	}
-	if err := p.ask(g.in, ev.String, p.packed); err != nil {
+	if err := p.ask(g.in, question{ev.String, "effects"}); err != nil {
 		g.blame(err)
 	}
 	if p.tap != nil {
@@ -130,13 +131,28 @@ func (g *process) step(env algo.Env, ev algo.Event) {
 		g.blame(fmt.Errorf("event %d (%v): %s", n, ev, a.failed))
 	}
 	g.broken = a.broken
-	for i := range a.effects {
-		e := &a.effects[i]
+	if err := g.apply(env, a.effects); err != nil {
+		g.blame(fmt.Errorf("event %d (%v): %w", n, ev, quoted(err, p.last)))
+	}
+}
+
+// apply hands effects to env. What that refuses is an error.
+func (g *process) apply(env algo.Env, effects []algo.Effect) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *algo.Breach:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	for i := range effects {
+		e := &effects[i]
 		switch e.Op {
 		case algo.OpSend:
 			if e.Peer == g.id {
-				g.blame(fmt.Errorf("event %d (%v): it sends %s to itself: a kit delivers that itself", n, ev,
-					e.Msg.Kind()))
+				return fmt.Errorf("it sends %s to itself: a kit delivers that itself", e.Msg.Kind())
 			}
 			env.Send(e.Peer, e.Msg)
 		case algo.OpSetTimer:
@@ -153,6 +169,7 @@ func (g *process) step(env algo.Env, ev algo.Event) {
 			env.Logf("%s", e.Text)
 		}
 	}
+	return nil
 }
 
 func (g *process) Start(env algo.Env) {
@@ -218,7 +235,7 @@ func (g *process) State() [][2]string {
 	p.request.begin(g.in.count(), "state")
 	p.request.number("process", g.number)
 	p.request.end()
-	if err := p.ask(g.in, func() string { return "state" }, false); err != nil {
+	if err := p.ask(g.in, question{func() string { return "state" }, "state"}); err != nil {
 		g.blame(err)
 	}
 	return p.answer.state

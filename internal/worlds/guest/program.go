@@ -5,6 +5,8 @@
 package guest
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -24,7 +27,8 @@ import (
 type channel interface {
 	// call sends a request and returns its answer, which is valid until the next call. An error says that
 	// no more can be had of it, and why.
-	call(request []byte, limit time.Duration) (answer []byte, err error)
+	// Watched: a guard watches the caller.
+	call(request []byte, limit time.Duration, watched bool) (answer []byte, err error)
 	// end sends the request to end, and waits for the end. What is wrong with it is an error.
 	end(request []byte) error
 	// kill ends it at once.
@@ -49,7 +53,8 @@ type Program struct {
 	params []algo.Param
 	draws  bool
 	states bool
-	packed bool // events are in the compact layout
+	saves  map[string]bool // kinds that are no messages
+	packed bool            // events are in the compact layout
 
 	next atomic.Uint64 // numbers of processes
 
@@ -58,7 +63,8 @@ type Program struct {
 	request request
 	answer  answer
 	tap     func(Answered)
-	line    string // that was answered last, for tap
+	last    []byte // what was answered last
+	line    string // and without its number, for tap
 }
 
 // known is a kind that the program has declared.
@@ -84,7 +90,9 @@ const (
 
 // settings are those of this process.
 var settings struct {
-	limit    atomic.Int64 // 0: simulated
+	limit    atomic.Int64  // 0: simulated
+	starting atomic.Int64  // limits the answer to describe; 0: simulated
+	memory   atomic.Uint64 // limits that of a program, in bytes; 0: maxMemory
 	separate atomic.Bool
 	joins    atomic.Bool
 	env      []string // of programs; nil: that of this process
@@ -99,12 +107,14 @@ func Separate(each bool) { settings.separate.Store(each) }
 // Join has programs be in the process group of this process, so that what stops the one stops the other.
 func Join() { settings.joins.Store(true) }
 
-func limit() time.Duration {
-	if d := settings.limit.Load(); d > 0 {
-		return time.Duration(d)
-	}
-	return simulated
-}
+func limit() time.Duration { return cmp.Or(time.Duration(settings.limit.Load()), simulated) }
+
+func starting() time.Duration { return cmp.Or(time.Duration(settings.starting.Load()), simulated) }
+
+// maxMemory bounds the memory that a program takes, in bytes.
+const maxMemory = 2 << 30
+
+func memory() uint64 { return cmp.Or(settings.memory.Load(), maxMemory) }
 
 // declare takes the spec from a first copy of the program.
 func (p *Program) declare() (algo.Spec, error) {
@@ -135,7 +145,13 @@ func (p *Program) declare() (algo.Spec, error) {
 		p.kinds[raw.Name] = known{raw, uint8(len(p.raws))}
 		p.raws, p.names = append(p.raws, raw), append(p.names, raw.Name)
 	}
-	p.Origin.add(p.Plugin.Dir, d.Files)
+	p.saves = map[string]bool{}
+	for _, m := range s.Saves {
+		p.saves[m.Kind()] = true
+	}
+	if p.Origin.Files != nil {
+		p.Origin.add(p.Plugin.Dir, d.Files)
+	}
 	return s, errors.Join(errs...)
 }
 
@@ -148,10 +164,10 @@ func (p *Program) launch() (*running, *description, error) {
 	r := &running{channel: c, read: newReader(p)}
 	p.request.begin(r.count(), "describe")
 	p.request.value("protocols", []int{Version})
-	line, err := c.call(p.request.end(), simulated)
+	line, err := c.call(p.request.end(), starting(), false)
 	var d *description
 	if err == nil {
-		if d, err = describe(line); err != nil {
+		if d, err = describe(line, r.n); err != nil {
 			err = quoted(err, line)
 		}
 	}
@@ -166,9 +182,8 @@ func (p *Program) launch() (*running, *description, error) {
 		err = errors.New("it describes itself in another way than when the run began")
 	}
 	if err != nil {
-		err = withLast(fmt.Errorf("describe: %w", err), c)
-		c.kill()
-		return nil, nil, err
+		c.kill() // so that all is there that it has said
+		return nil, nil, withLast(fmt.Errorf("event %d (describe): %w", r.n, err), c)
 	}
 	p.first, p.said = text, said
 	return r, d, nil
@@ -204,21 +219,29 @@ func (p *Program) home(id algo.ID) (*running, error) {
 	return r, err
 }
 
-// ask sends the request that has been written, and reads the answer; under the lock. What says what the
-// request is, for errors.
-func (p *Program) ask(r *running, what func() string, compact bool) error {
+// A question is what a request is: its name, for errors, and the key that its answer may have; value and
+// state it must have.
+type question struct {
+	name func() string
+	key  string
+}
+
+// ask sends the request that has been written, and reads the answer; under the lock.
+func (p *Program) ask(r *running, q question) error {
 	if r.dead != nil {
 		return fmt.Errorf("the program has ended: %w", r.dead)
 	}
-	line, err := r.channel.call(p.request.b, limit())
+	compact := p.packed && q.key == "effects"
+	line, err := r.channel.call(p.request.b, limit(), q.key != "value" && q.key != "state")
+	p.last = line
 	if p.tap != nil && err == nil {
 		p.line = unnumbered(string(line), r.n)
 	}
 	if err == nil {
 		if compact {
 			err = p.answer.unpack(line, p.raws)
-		} else if err = r.read.read(line, &p.answer); err == nil && p.answer.n != r.n {
-			err = fmt.Errorf("it answers event %d", p.answer.n)
+		} else if err = r.read.read(line, &p.answer); err == nil {
+			err = p.answer.unfit(r.n, q.key)
 		}
 		if err == nil {
 			err = p.check(&p.answer)
@@ -230,8 +253,8 @@ func (p *Program) ask(r *running, what func() string, compact bool) error {
 	if err == nil {
 		return nil
 	}
-	r.dead = withLast(fmt.Errorf("event %d (%s): %w", r.n, what(), err), r.channel)
-	r.channel.kill()
+	r.channel.kill() // so that all is there that it has said
+	r.dead = withLast(fmt.Errorf("event %d (%s): %w", r.n, q.name(), err), r.channel)
 	return r.dead
 }
 
@@ -253,7 +276,18 @@ func (p *Program) check(a *answer) error {
 				prefix, open := strings.CutSuffix(t, "*")
 				return t == string(e.Timer) || open && strings.HasPrefix(string(e.Timer), prefix)
 			}) {
-			return fmt.Errorf("unknown timer %q (has: %s)", e.Timer, strings.Join(p.timers, ", "))
+			return fmt.Errorf("unknown timer %s%s (has: %s)", brief(string(e.Timer)),
+				algo.Hint(string(e.Timer), p.timers), strings.Join(p.timers, ", "))
+		}
+		switch {
+		case e.Op == algo.OpGranted && p.Plugin.problem() != algo.MutualExclusion:
+			return errors.New("granted is for mutual exclusion")
+		case e.Op == algo.OpElected && p.Plugin.problem() != algo.Election:
+			return errors.New("elected is for leader election")
+		case e.Op == algo.OpSetTimer && !p.wants[algo.Timeout]:
+			return fmt.Errorf("it sets the timer %s, but its handles lack timeout", brief(string(e.Timer)))
+		case e.Op == algo.OpSend && p.saves[e.Msg.Kind()]:
+			return fmt.Errorf("%s is among saves, and so is no message", e.Msg.Kind())
 		}
 	}
 	return nil
@@ -262,10 +296,13 @@ func (p *Program) check(a *answer) error {
 // quoted is an error about a line, with its beginning. One that is no JSON is in general one that was printed
 // by mistake.
 func quoted(err error, line []byte) error {
-	if errors.Is(err, errNoJSON) {
-		return fmt.Errorf("%s is not JSON: did you print to standard output?", short(line))
+	switch {
+	case !errors.Is(err, errNoJSON) || bytes.HasPrefix(line, []byte{'{'}) && utf8.Valid(line):
+		return fmt.Errorf("%w, in %s", err, short(line))
+	case bytes.HasPrefix(line, []byte{'{'}):
+		return fmt.Errorf("it is not UTF-8: %s", short(line))
 	}
-	return fmt.Errorf("%w, in %s", err, short(line))
+	return fmt.Errorf("%s is not JSON: did you print to standard output?", short(line))
 }
 
 // withLast is an error with what the program wrote to its standard error.
@@ -331,14 +368,11 @@ func (p *Program) inquire(what string, write func(*request)) (json.RawMessage, e
 	p.request.begin(r.count(), what)
 	write(&p.request)
 	p.request.end()
-	if err := p.ask(r, func() string { return what }, false); err != nil {
+	if err := p.ask(r, question{func() string { return what }, "value"}); err != nil {
 		return nil, err
 	}
-	switch a := &p.answer; {
-	case a.failed != "":
-		return nil, errors.New(a.failed)
-	case a.value == nil:
-		return nil, errors.New("the answer lacks value")
+	if failed := p.answer.failed; failed != "" {
+		return nil, errors.New(failed)
 	}
 	return p.answer.value, nil
 }
@@ -376,7 +410,8 @@ func (p *Program) Close() error {
 			p.request.begin(r.count(), "end")
 			r.dead = errors.New("the run is over")
 			if err := r.channel.end(p.request.end()); err != nil {
-				errs = append(errs, withLast(fmt.Errorf("%v: end: %w", p.Plugin, err), r.channel))
+				err = fmt.Errorf("%v: event %d (end): %w", p.Plugin, r.n, err)
+				errs = append(errs, withLast(err, r.channel))
 			}
 		}
 	}

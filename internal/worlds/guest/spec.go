@@ -1,16 +1,17 @@
 package guest
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	strict "github.com/go-json-experiment/json"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
@@ -95,15 +96,16 @@ func raws(kinds []kind) (out []algo.Message) {
 // A form is written as a list of pairs: the name of a field, and its type.
 type form algo.Form
 
+// UnmarshalJSON reads that list.
 func (f *form) UnmarshalJSON(b []byte) error {
-	var pairs [][2]json.RawMessage
-	if err := json.Unmarshal(b, &pairs); err != nil {
+	var pairs [][]json.RawMessage
+	if json.Unmarshal(b, &pairs) != nil {
 		return fmt.Errorf("fields %s: expected a list of [NAME, TYPE]", short(b))
 	}
 	for _, pair := range pairs {
 		field := algo.FormField{}
-		if err := json.Unmarshal(pair[0], &field.Name); err != nil {
-			return fmt.Errorf("field %s: expected a name", short(pair[0]))
+		if len(pair) != 2 || json.Unmarshal(pair[0], &field.Name) != nil {
+			return fmt.Errorf("fields %s: expected a list of [NAME, TYPE]", short(b))
 		}
 		t, err := typeOf(pair[1])
 		if err != nil {
@@ -121,23 +123,29 @@ var bases = map[string]algo.FormBase{"uint": algo.FormUint, "id": algo.FormUint,
 func typeOf(b []byte) (*algo.FormType, error) {
 	var name string
 	var list []json.RawMessage
-	var fields struct{ Fields form }
+	var fields struct {
+		Fields *form `json:"fields"`
+	}
 	switch {
 	case json.Unmarshal(b, &name) == nil:
-		base, known := bases[name]
-		if !known {
-			return nil, fmt.Errorf("unknown type %q (has: uint, id, int, duration, bool, float, string, "+
-				`["TYPE"], {"fields": [...]})`, name)
+		if base, known := bases[name]; known {
+			return &algo.FormType{Base: base}, nil
 		}
-		return &algo.FormType{Base: base}, nil
-	case json.Unmarshal(b, &list) == nil && len(list) == 1:
-		elem, err := typeOf(list[0])
-		return &algo.FormType{Base: algo.FormList, Elem: elem}, err
+	case json.Unmarshal(b, &list) == nil:
+		if len(list) == 1 {
+			elem, err := typeOf(list[0])
+			return &algo.FormType{Base: algo.FormList, Elem: elem}, err
+		}
+	default:
+		if err := strictly(b, &fields); err != nil {
+			return nil, err
+		}
+		if fields.Fields != nil {
+			return &algo.FormType{Base: algo.FormStruct, Fields: algo.Form(*fields.Fields)}, nil
+		}
 	}
-	if err := json.Unmarshal(b, &fields); err != nil {
-		return nil, fmt.Errorf("type %s: %w", short(b), err)
-	}
-	return &algo.FormType{Base: algo.FormStruct, Fields: algo.Form(fields.Fields)}, nil
+	return nil, fmt.Errorf("unknown type %s (has: uint, id, int, duration, bool, float, string, "+
+		`["TYPE"], {"fields": [...]})`, short(b))
 }
 
 type parameter struct {
@@ -154,25 +162,38 @@ type parameter struct {
 	Tunes      string          `json:"tunes"`
 }
 
-// describe reads the answer to describe.
-func describe(answer []byte) (*description, error) {
+// describe reads the answer to describe, which is event n.
+func describe(answer []byte, n uint64) (*description, error) {
 	var head struct {
-		N        uint64          `json:"n"`
+		N        *uint64         `json:"n"`
 		Protocol *int            `json:"protocol"`
 		Compact  bool            `json:"compact"`
 		Spec     json.RawMessage `json:"spec"`
+	}
+	// What another version has besides is not ours to judge.
+	err := strict.Unmarshal(answer, &head)
+	if failed := (*strict.SemanticError)(nil); errors.As(err, &failed) {
+		err = nil
+	}
+	switch {
+	case err != nil:
+		return nil, spoken(err)
+	case head.Protocol != nil && *head.Protocol != Version:
+		return nil, fmt.Errorf("it speaks version %d of the step protocol, and Conclave speaks version %d: "+
+			"take a kit of that version", *head.Protocol, Version)
 	}
 	if err := strictly(answer, &head); err != nil {
 		return nil, err
 	}
 	switch {
+	case head.N == nil:
+		return nil, errors.New("the answer lacks n")
+	case *head.N != n:
+		return nil, fmt.Errorf("it answers event %d", *head.N)
 	case head.Protocol == nil:
-		return nil, errors.New("the answer to describe lacks protocol")
-	case *head.Protocol != Version:
-		return nil, fmt.Errorf("it speaks version %d of the step protocol, and this program speaks version "+
-			"%d: take a kit of that version", *head.Protocol, Version)
+		return nil, errors.New("the answer lacks protocol")
 	case head.Spec == nil:
-		return nil, errors.New("the answer to describe lacks spec")
+		return nil, errors.New("the answer lacks spec")
 	}
 	d := &description{compact: head.Compact}
 	if err := strictly(head.Spec, d); err != nil {
@@ -183,28 +204,33 @@ func describe(answer []byte) (*description, error) {
 
 // strictly decodes JSON without unknown keys and keys that occur twice.
 func strictly(b []byte, into any) error {
-	if err := check(b); err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		text := strings.TrimPrefix(err.Error(), "json: ")
-		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-			text = fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)
-		}
-		return errors.New(text)
-	}
-	return nil
-}
-
-// check says what is wrong with JSON: its syntax, a key that occurs twice, bytes that are no UTF-8.
-func check(b []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(b))
-	if _, err := d.ReadValue(); err != nil {
+	err := strict.Unmarshal(b, into, strict.RejectUnknownMembers(true))
+	wrong := (*strict.SemanticError)(nil)
+	if !errors.As(err, &wrong) {
 		return spoken(err)
 	}
-	return nil
+	at := strings.ReplaceAll(strings.TrimPrefix(string(wrong.JSONPointer), "/"), "/", ".")
+	switch {
+	case errors.Is(err, strict.ErrUnknownName):
+		key := wrong.JSONPointer.LastToken()
+		if at = strings.TrimSuffix(at, key); at == "" {
+			at = "it"
+		}
+		return unknown(strings.TrimSuffix(at, "."), key, keysOf(wrong.GoType)...)
+	case wrong.Err != nil && wrong.GoType == reflect.TypeFor[form]():
+		return fmt.Errorf("%s: %w", at, wrong.Err)
+	}
+	return fmt.Errorf("%s has a value of another type", at)
+}
+
+// keysOf are the keys of the object that a struct stands for.
+func keysOf(t reflect.Type) (keys []string) {
+	for f := range t.Fields() {
+		if f.IsExported() {
+			keys = append(keys, f.Tag.Get("json"))
+		}
+	}
+	return keys
 }
 
 // spec is the description as the registry takes it, for a program.
@@ -214,7 +240,8 @@ func (d *description) spec(name string, p *Program) (s algo.Spec, errs []error) 
 		Auxiliary: raws(d.Auxiliary), Saves: raws(d.Saves), Token: d.Token, Perpetual: d.Perpetual,
 		Told: d.Told, Breaks: d.Breaks}
 	if s.Paper.Title == "" {
-		s.Paper = algo.Paper{Authors: "the author of " + name, Title: d.Summary, Venue: algo.Unpublished}
+		s.Paper = algo.Paper{Authors: "the author of " + name, Title: cmp.Or(d.Summary, name),
+			Venue: algo.Unpublished}
 	}
 	for _, q := range d.Periods {
 		s.Periods = append(s.Periods, algo.Period{Param: q.Parameter, Spread: q.Spread,
@@ -354,11 +381,14 @@ func valueOf(t algo.ParamType, b json.RawMessage) (any, error) {
 	default:
 		var n int64
 		if n, err = as[int64](b); err == nil && (n > most || n < -most) {
-			err = errors.New("beyond 2^53")
+			return nil, fmt.Errorf("value %s is beyond 2^53", short(b))
 		}
 		if v = n; t == algo.Duration {
 			v = time.Duration(n)
 		}
+	}
+	if err == nil && string(b) == "null" {
+		err = errors.New("it is null")
 	}
 	if err != nil {
 		return v, fmt.Errorf("value %s is no %s", short(b), t)

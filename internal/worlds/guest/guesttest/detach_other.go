@@ -1,0 +1,8 @@
+//go:build !unix
+
+package guesttest
+
+import "os/exec"
+
+// detach is not possible on this system.
+func detach(*exec.Cmd) {}
