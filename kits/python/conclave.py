@@ -31,6 +31,7 @@ Uint = Annotated[int, "uint"]  # from 0 on
 ID = Annotated[int, "id"]  # of a process; NONE is allowed
 Duration = Annotated[int, "duration"]  # in nanoseconds
 
+
 class Message:
     """The base of all kinds of messages, and of what is saved.
 

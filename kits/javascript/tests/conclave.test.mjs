@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -204,6 +206,21 @@ describe("serve", () => {
     for (const text of ["while the module was loaded", "by a handler", "to the stream", "by a child"]) {
       assert.ok(stderr.includes(text), text);
     }
+  });
+
+  it("keeps descriptors 0 and 1 to itself, if they are pipes", { skip: process.platform === "win32" }, () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "conclave-"));
+    const errors = path.join(folder, "errors");
+    const requests = [begin, { ...event, op: "descriptors" }, { ...event, op: "long" }, { on: "end" }];
+    const piped = ["-c", 'cat | "$0" "$1" 2>"$2" | cat', process.execPath, PROBE, errors];
+    const { stdout } = spawnSync("sh", piped, {
+      input: requests.map((r, i) => JSON.stringify({ n: i + 1, ...r }) + "\n").join(""), encoding: "utf8" });
+    const answers = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(answers.map(({ n }) => n), [1, 2, 3]);
+    assert.equal(answers[2].effects[0].log.length, 300_000);
+    assert.equal(fs.readFileSync(errors, "utf8"),
+      "printed while the module was loaded\nwritten to the descriptor\nprinted by an heir\n");
+    fs.rmSync(folder, { recursive: true });
   });
 
   it("ends with its input", () => {
