@@ -489,10 +489,10 @@ process.once("exit", () => release());
 function takeStreams() {
   try {
     const [requests, answers] = [0, 1, 2].map((d) => fs.openSync(`/dev/fd/${d}`, d ? "a" : "r"));
-    fs.closeSync(0);
-    fs.openSync("/dev/null", "r"); // it becomes descriptor 0, the lowest that is free
-    fs.closeSync(1);
-    fs.openSync("/dev/fd/2", "a");
+    for (const [d, file] of ["/dev/null", "/dev/fd/2", "/dev/fd/1"].entries()) { // 2 too, so that both append
+      fs.closeSync(d);
+      fs.openSync(file, d ? "a" : "r"); // it becomes d, the lowest that is free
+    }
     release();
     return [requests, answers];
   } catch { // Windows, or sockets instead of pipes: only what is printed goes to standard error

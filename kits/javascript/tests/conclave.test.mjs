@@ -219,7 +219,7 @@ describe("serve", () => {
     assert.deepEqual(answers.map(({ n }) => n), [1, 2, 3]);
     assert.equal(answers[2].effects[0].log.length, 300_000);
     assert.equal(fs.readFileSync(errors, "utf8"),
-      "printed while the module was loaded\nwritten to the descriptor\nprinted by an heir\n");
+      "printed while the module was loaded\nwritten to the descriptor\nprinted by an heir\nand said\n");
     fs.rmSync(folder, { recursive: true });
   });
 

@@ -99,7 +99,7 @@ export class Probe extends Mutex {
 
   descriptors() {
     fs.writeSync(1, "written to the descriptor\n");
-    execFileSync("sh", ["-c", "echo printed by an heir; cat"], { stdio: "inherit" });
+    execFileSync("sh", ["-c", "echo printed by an heir; cat; echo and said >&2"], { stdio: "inherit" });
   }
 
   /** @param {Env} env @param {number} target */
