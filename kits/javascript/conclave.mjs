@@ -12,10 +12,11 @@
 
 import fs from "node:fs";
 import path from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
 import v8 from "node:v8";
+import vm from "node:vm";
 
-export const PROTOCOL = 1;
 export const NONE = 0;
 export const MILLISECOND = 1_000_000;
 /** What default time-outs leave for the schedulers of real machines. */
@@ -41,10 +42,13 @@ export class Message {
   static kind = "";
   /** @type {Fields} */
   static fields = {};
-  /** The name of the kind. @returns {string} */
-  get kind() {
-    return /** @type {typeof Message} */ (this.constructor).kind;
+  /** @param {any} [values] */
+  constructor(values) {
+    const { fields } = /** @type {typeof Message} */ (this.constructor);
+    for (const name in fields) /** @type {any} */ (this)[name] = values[name];
   }
+  /** The name of the kind. @returns {string} */
+  get kind() { return /** @type {typeof Message} */ (this.constructor).kind; }
 }
 
 /**
@@ -56,18 +60,10 @@ export class Message {
  * @returns {{ new (values?: ValueOf<F>): Message & ValueOf<F>, kind: string, fields: Fields }}
  */
 export function message(kind, fields) {
-  const names = Object.keys(fields ?? {});
-  const made = class extends Message {
+  return /** @type {any} */ (class extends Message {
     static kind = kind;
-    /** @type {Fields} */
-    static fields = fields ?? {};
-    /** @param {any} values */
-    constructor(values) {
-      super();
-      for (const name of names) /** @type {any} */ (this)[name] = values[name];
-    }
-  };
-  return /** @type {any} */ (made);
+    static fields = /** @type {Fields} */ (fields ?? {});
+  });
 }
 
 /** @typedef {{ new (values?: any): Message, kind: string, fields: Fields }} Kind */
@@ -118,95 +114,63 @@ export function message(kind, fields) {
  * @property {(network: Network) => string | null} [doubt] why the promises do not hold
  */
 
-/** What a process knows at the start. */
-export class Config {
-  /** @param {any} given the config of the protocol @param {Message | null} saved */
-  constructor(given, saved = null) {
-    /** @type {number} */
-    this.id = given.id;
-    /** @type {number[]} all processes, ascending */
-    this.peers = given.peers;
-    /** @type {number[]} to which it may send */
-    this.neighbors = given.neighbors ?? [];
-    /** @type {number[]} of the links to them */
-    this.weights = given.weights ?? [];
-    /** @type {number[]} the order on a ring */
-    this.ring = given.ring ?? [];
-    /** @type {number} settled before the start */
-    this.leader = given.leader ?? NONE;
-    /** @type {boolean} */
-    this.leaderDown = given.leader_down ?? false;
-    /** @type {number} of the token at the start */
-    this.holder = given.holder ?? NONE;
-    /** @type {number} one more at every recovery */
-    this.incarnation = given.incarnation ?? 0;
-    /** @type {{ [name: string]: any }} of this process; durations in nanoseconds */
-    this.params = given.params ?? {};
-    /** @type {{ [name: string]: any[] }} of each parameter that differs, in the order of IDs */
-    this.all = given.all ?? {};
-    /** What the process last saved. */
-    this.saved = saved;
-  }
+/**
+ * What a process knows at the start. Peers are all processes, ascending; neighbors those to which it may
+ * send; weights those of the links to them; ring the order on a ring. The leader is settled before the
+ * start, the holder has the token then. The incarnation is one more at every recovery. Params are those of
+ * this process, with durations in nanoseconds; all has the list of each that differs between processes.
+ * Saved is what the process last saved. ParamOf is the parameter of any process.
+ * @typedef {{ id: number, peers: number[], neighbors: number[], weights: number[], ring: number[],
+ *   leader: number, leaderDown: boolean, holder: number, incarnation: number,
+ *   params: { [name: string]: any }, all: { [name: string]: any[] }, saved: Message | null,
+ *   paramOf(name: string, process: number): any }} Config
+ */
 
-  /** The parameter of any process. @param {string} name @param {number} process @returns {any} */
-  paramOf(name, process) {
-    return name in this.all ? this.all[name][process - 1] : this.params[name];
-  }
+/** @param {any} given the config of the protocol @param {Message | null} saved @returns {Config} */
+export function configOf({ leader_down: leaderDown = false, ...given }, saved = null) {
+  return {
+    neighbors: [], weights: [], ring: [], leader: NONE, holder: NONE, incarnation: 0, params: {}, all: {},
+    ...given, leaderDown, saved,
+    paramOf(name, process) { return name in this.all ? this.all[name][process - 1] : this.params[name]; },
+  };
 }
-
-/** Stands for the effects of an event that is over. */
-const OVER = /** @type {any} */ ({
-  push() {
-    throw new Error("env is used after its event: it is valid until the handler returns");
-  },
-});
 
 /** What a process may ask for, and what it may know, during one event. */
 export class Env {
-  /** The local clock, in nanoseconds. */
-  now = 0;
-  /** Of a request; 0: none. */
-  session = 0;
-  /** @internal @type {string[]} in JSON */
-  _effects = OVER;
-  /** @internal @type {Message[]} to itself */
-  _own = OVER;
-  /** @internal @type {string | undefined} */
-  _seed = undefined;
-  /** @type {(() => number) | null} */
-  #draw = null;
-  #id;
-  #others;
+  /** @internal @type {(string | Message)[] | null} in JSON, or messages to itself; null: it is over */
+  _effects = [];
+  #config;
+  /** @type {string | undefined} */
+  #seed;
+  /** @type {(() => number) | undefined} */
+  #draw;
 
-  /** @param {Config} config */
-  constructor(config) {
-    this.#id = config.id;
-    this.#others = config.peers.filter((p) => p !== config.id);
-  }
-
-  /** @internal @param {any} request @param {string[]} effects @param {Message[]} own */
-  _begin(request, effects, own) {
+  /** @internal @param {Config} config @param {any} request */
+  constructor(config, request) {
+    this.#config = config;
+    this.#seed = request.random;
+    /** @type {number} the local clock, in nanoseconds */
     this.now = request.now;
+    /** @type {number} of a request; 0: none */
     this.session = request.session ?? 0;
-    this._effects = effects;
-    this._own = own;
-    this._seed = request.random;
-    this.#draw = null;
   }
 
   /** A number from 0 to 1, 1 excluded: the only source of randomness. Each event has its own seed. */
   random() {
-    if (this._effects === OVER) OVER.push();
-    if (this._seed === undefined) {
-      throw new Error("env.random is used, but the spec does not say draws: true");
+    if (!this._effects || this.#seed === undefined) {
+      throw new Error("env.random is used after its event, or the spec does not say draws: true");
     }
-    this.#draw ??= generator(this._seed);
+    this.#draw ??= generator(this.#seed);
     return (this.#draw() * 2 ** 21 + (this.#draw() >>> 11)) / 2 ** 53;
   }
 
   /** An integer from 0 to n - 1, drawn with random. @param {number} n */
-  integer(n) {
-    return Math.floor(this.random() * n);
+  integer(n) { return Math.floor(this.random() * n); }
+
+  /** @param {string | Message} effect */
+  #ask(effect) {
+    if (!this._effects) throw new Error("env is used after its event: it is valid until the handler returns");
+    this._effects.push(effect);
   }
 
   /**
@@ -214,45 +178,34 @@ export class Env {
    * @param {number} to @param {Message} message
    */
   send(to, message) {
-    if (to === this.#id) this._own.push(message);
-    else this._effects.push(`{"send":${to},"kind":${text(message)}}`);
+    this.#ask(to === this.#config.id ? message : `{"send":${to},"kind":${text(message)}}`);
   }
 
   /** Sends to all others, in ascending order. @param {Message} message */
   broadcast(message) {
-    const sent = text(message);
-    for (const to of this.#others) this._effects.push(`{"send":${to},"kind":${sent}}`);
+    const { id, peers } = this.#config, sent = text(message);
+    for (const to of peers) if (to !== id) this.#ask(`{"send":${to},"kind":${sent}}`);
   }
 
   /** (Re)starts a timer. @param {string} name @param {number} after in nanoseconds */
-  setTimer(name, after) {
-    this._effects.push(JSON.stringify({ set: name, after }));
-  }
+  setTimer(name, after) { this.#ask(JSON.stringify({ set: name, after })); }
 
   /** Cancels a timer, if it runs. @param {string} name */
-  cancelTimer(name) {
-    this._effects.push(JSON.stringify({ cancel: name }));
-  }
+  cancelTimer(name) { this.#ask(JSON.stringify({ cancel: name })); }
 
   /** Enters the critical section. */
-  granted() {
-    this._effects.push('{"granted":true}');
-  }
+  granted() { this.#ask('{"granted":true}'); }
 
   /** Names a leader; NONE: this process names none any more. @param {number} leader @param {number} term */
   elected(leader, term = 0) {
-    this._effects.push(JSON.stringify(term ? { elected: leader, term } : { elected: leader }));
+    this.#ask(JSON.stringify({ elected: leader, term: term || undefined }));
   }
 
   /** Writes to the disk. After a crash, Config.saved is what was saved last. @param {Message} message */
-  save(message) {
-    this._effects.push(`{"save":${text(message)}}`);
-  }
+  save(message) { this.#ask(`{"save":${text(message)}}`); }
 
   /** Writes a line to the trace. @param {string} line */
-  log(line) {
-    this._effects.push(JSON.stringify({ log: line }));
-  }
+  log(line) { this.#ask(JSON.stringify({ log: line })); }
 }
 
 /** The name of the kind and the fields, in JSON. @param {Message} message */
@@ -300,9 +253,7 @@ export class Process {
   start(env) {}
 
   /** A message has arrived. @param {Env} env @param {number} sender @param {Message} message */
-  receive(env, sender, message) {
-    throw new Error(`${this.constructor.name} has no method receive`);
-  }
+  receive(env, sender, message) { throw new Error(`${this.constructor.name} has no method receive`); }
 
   /** A timer has expired. @param {Env} env @param {string} timer */
   timeout(env, timer) {}
@@ -320,9 +271,7 @@ export class Process {
   do(env, op, target) {}
 
   /** Which local invariant does not hold, in words; called after every event. @returns {string | null} */
-  invariant() {
-    return null;
-  }
+  invariant() { return null; }
 
   /**
    * The whole state, as JSON. The default is all properties but private ones (#name), with sets in
@@ -330,29 +279,24 @@ export class Process {
    * @returns {{ [name: string]: any }}
    */
   state() {
-    return plain({ ...this });
+    const { leader, leaderDown, holder, incarnation, saved } = this.config; // the rest is constant
+    return plain({ ...this, config: { leader, leaderDown, holder, incarnation, saved } });
   }
 }
 
 /** Mutual exclusion. */
 export class Mutex extends Process {
   /** The application wants to enter. @param {Env} env */
-  request(env) {
-    throw new Error(`${this.constructor.name} has no method request`);
-  }
+  request(env) { throw new Error(`${this.constructor.name} has no method request`); }
 
   /** The application leaves. @param {Env} env */
-  release(env) {
-    throw new Error(`${this.constructor.name} has no method release`);
-  }
+  release(env) { throw new Error(`${this.constructor.name} has no method release`); }
 }
 
 /** A leader election. */
 export class Election extends Process {
   /** This process starts an election. @param {Env} env */
-  elect(env) {
-    throw new Error(`${this.constructor.name} has no method elect`);
-  }
+  elect(env) { throw new Error(`${this.constructor.name} has no method elect`); }
 }
 
 /** The value as JSON, in an order that depends on nothing else. @param {any} value @returns {any} */
@@ -360,21 +304,13 @@ function plain(value) {
   if (value === undefined || value === null) return null;
   if (["boolean", "string"].includes(typeof value) || Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map(plain);
-  if (value instanceof Set || value instanceof Map) return [...value].map(plain).sort(ascending);
-  if (typeof value !== "object") throw new TypeError(`${String(value)} has no form in JSON: override state`);
-  if (value instanceof Config) { // what can differ between two lives of one process
-    const { leader, leaderDown, holder, incarnation, saved } = value;
-    return plain({ leader, leaderDown, holder, incarnation, saved });
+  if (value instanceof Set || value instanceof Map) { // short before long, so numbers ascend
+    const items = [...value].map((item) => JSON.stringify(plain(item)));
+    return items.sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).map((item) => JSON.parse(item));
   }
+  if (typeof value !== "object") throw new TypeError(`${String(value)} has no form in JSON: override state`);
   const kind = value instanceof Message ? { kind: value.kind } : {};
   return { ...kind, ...Object.fromEntries(Object.keys(value).sort().map((k) => [k, plain(value[k])])) };
-}
-
-/** Orders values in JSON, numbers by value. @param {any} a @param {any} b @returns {number} */
-function ascending(a, b) {
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  const [x, y] = [JSON.stringify(a), JSON.stringify(b)];
-  return x < y ? -1 : x > y ? 1 : 0;
 }
 
 /**
@@ -382,35 +318,28 @@ function ascending(a, b) {
  * @param {number} nanoseconds @returns {string}
  */
 export function formatDuration(nanoseconds) {
-  if (nanoseconds < 0) return "-" + formatDuration(-nanoseconds);
-  const decimal = (/** @type {number} */ value, /** @type {number} */ size) =>
-    (value / size).toFixed(9).replace(/\.?0+$/, "");
-  for (const [at, unit] of ["ns", "µs", "ms"].entries()) {
-    const size = 1000 ** at;
-    if (0 < nanoseconds && nanoseconds < 1000 * size) return decimal(nanoseconds, size) + unit;
-  }
-  const minutes = Math.floor(nanoseconds / 60e9), hours = Math.floor(minutes / 60);
-  const prefix = (hours ? `${hours}h` : "") + (minutes ? `${minutes % 60}m` : "");
-  return prefix + decimal(nanoseconds % 60e9, 1e9) + "s";
+  const value = Math.abs(nanoseconds), minutes = Math.floor(value / 60e9), hours = Math.floor(minutes / 60);
+  const small = /** @type {[string, number][]} */ ([["ns", 1], ["µs", 1e3], ["ms", 1e6]]);
+  const [unit, size] = small.find(([, size]) => 0 < value && value < 1000 * size) ?? ["s", 1e9];
+  const whole = (hours ? `${hours}h` : "") + (minutes ? `${minutes % 60}m` : "");
+  const rest = (value % 60e9 / size).toFixed(9).replace(/\.?0+$/, "");
+  return (nanoseconds < 0 ? "-" : "") + whole + rest + unit;
 }
 
-/** The fields of a kind, as describe has them. @param {Fields} fields @returns {[string, any][]} */
-function describeFields(fields) {
-  return Object.entries(fields).map(([name, type]) => [name, describeType(type)]);
+/** The type of a field, as describe has it. @param {any} type @returns {any} */
+function described(type) {
+  if (Array.isArray(type)) return type.map(described);
+  if (typeof type !== "object") return type;
+  return { fields: Object.entries(type).map(([name, of]) => [name, described(of)]) };
 }
 
-/** @param {any} type @returns {any} */
-function describeType(type) {
-  if (Array.isArray(type)) return type.map(describeType);
-  return typeof type === "object" ? { fields: describeFields(type) } : type;
-}
-
-/** Keys as the protocol writes them: starvation_free. @param {any} value @returns {any} */
-function snake(value) {
-  if (Array.isArray(value)) return value.map(snake);
+/** A declaration, as describe has it, with keys such as starvation_free. @param {any} value @returns {any} */
+function declared(value) {
+  if (typeof value === "function") return { kind: value.kind, ...described(value.fields) };
+  if (Array.isArray(value)) return value.map(declared);
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) =>
-    [k.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), snake(v)]));
+  return Object.fromEntries(Object.entries(value).map(([key, of]) =>
+    [key.replace(/[A-Z]/g, (c) => "_" + c.toLowerCase()), declared(of)]));
 }
 
 /**
@@ -421,20 +350,16 @@ function snake(value) {
 /** Answers requests of the step protocol for one algorithm. Use serve, or conclave_local.mjs. */
 export class Program {
   #algorithm;
-  #spec;
-  #checked;
-  /** @type {Map<number, { process: any, env: Env }>} */
+  /** @type {Map<number, { process: any, config: Config }>} */
   #lives = new Map();
   /** @type {Map<string, Kind>} */
-  #kinds = new Map();
+  #kinds;
 
   /** @param {Algorithm} algorithm */
   constructor(algorithm) {
     this.#algorithm = algorithm;
-    this.#spec = algorithm.spec;
-    this.#checked = algorithm.prototype.invariant !== Process.prototype.invariant;
-    const { messages, auxiliary = [], saves = [] } = this.#spec;
-    for (const kind of [...messages, ...auxiliary, ...saves]) this.#kinds.set(kind.kind, kind);
+    const { messages, auxiliary = [], saves = [] } = algorithm.spec;
+    this.#kinds = new Map([...messages, ...auxiliary, ...saves].map((kind) => [kind.kind, kind]));
   }
 
   /** The answer to a request, without the end of the line; null after the last. @param {string} line */
@@ -452,62 +377,49 @@ export class Program {
 
   /** @param {any} request @returns {string} */
   #answer(request) {
-    switch (request.on) {
-      case "describe":
-        return `,"protocol":${PROTOCOL},"spec":${JSON.stringify(this.#describe())}`;
-      case "default": {
-        const given = this.#spec.parameters?.find((p) => p.name === request.parameter)?.default;
-        return value(typeof given === "function" ? given(network(request)) : given);
-      }
-      case "doubt":
-        return value(this.#spec.doubt?.(network(request)));
-      case "new": {
-        const config = new Config(request.config, request.saved ? this.message(request.saved) : null);
-        this.#lives.set(request.process, { process: new this.#algorithm(config), env: new Env(config) });
-        return "";
-      }
-      case "drop":
-        this.#lives.delete(request.process); // absent if its constructor failed
-        return "";
+    const { on, process: number, params = {} } = request, { spec } = this.#algorithm;
+    if (on === "describe") return `,"protocol":1,"spec":${JSON.stringify(this.#describe())}`;
+    if (on === "default" || on === "doubt") {
+      const given = on === "doubt" ? spec.doubt
+        : spec.parameters?.find((p) => p.name === request.parameter)?.default;
+      const value = typeof given === "function" ? given({ ...request.network, params }) : given;
+      return `,"value":${JSON.stringify(value ?? null)}`;
     }
-    const life = this.#lives.get(request.process);
-    if (!life) throw new Error(`there is no process ${request.process}`);
-    if (request.on === "state") return `,"state":${JSON.stringify(life.process.state())}`;
-    return this.#event(request, life.process, life.env);
+    if (on === "new") {
+      const config = configOf(request.config, request.saved && this.message(request.saved));
+      this.#lives.set(number, { process: new this.#algorithm(config), config });
+      return "";
+    }
+    if (on === "drop") { // it is absent if its constructor failed
+      this.#lives.delete(number);
+      return "";
+    }
+    const life = this.#lives.get(number);
+    if (!life) throw new Error(`there is no process ${number}`);
+    if (on === "state") return `,"state":${JSON.stringify(life.process.state())}`;
+    return this.#event(request, life.process, life.config);
   }
 
-  /** @param {any} request @param {any} process @param {Env} env @returns {string} */
-  #event(request, process, env) {
-    /** @type {string[]} */
-    const effects = [];
-    /** @type {Message[]} */
-    const own = [];
-    env._begin(request, effects, own);
+  /** @param {any} request @param {any} process @param {Config} config @returns {string} */
+  #event(request, process, config) {
+    const env = new Env(config, request), { on } = request;
+    const effects = /** @type {(string | Message)[]} */ (env._effects);
     try {
-      let returned = this.#call(request, process, env);
-      for (let i = 0; i < own.length; i++) { // own grows meanwhile
-        if (i === 1 << 16) throw new Error(`it sent itself ${i} messages in one event: an endless loop`);
-        returned = process.receive(env, process.id, own[i]) ?? returned;
+      let returned = on === "receive" ? process.receive(env, request.from, this.message(request))
+        : process[on](env, request.timer ?? request.peer ?? request.op, request.target ?? NONE);
+      for (let i = 0; i < effects.length; i++) { // they grow meanwhile
+        const effect = effects[i];
+        if (typeof effect === "string") continue;
+        if (i > 1 << 16) throw new Error(`${i} effects: it sends to itself in an endless loop`);
+        returned = process.receive(env, config.id, effect) ?? returned;
       }
       if (returned instanceof Promise) throw new Error("a handler is async: an event has no later");
     } finally {
-      env._effects = env._own = OVER;
+      env._effects = null;
     }
-    const broken = this.#checked ? process.invariant() : null;
-    return (effects.length ? `,"effects":[${effects.join(",")}]` : "") +
-      (broken ? `,"broken":${JSON.stringify(broken)}` : "");
-  }
-
-  /** @param {any} request @param {any} process @param {Env} env @returns {unknown} */
-  #call(request, process, env) {
-    switch (request.on) {
-      case "receive": return process.receive(env, request.from, this.message(request));
-      case "timeout": return process.timeout(env, request.timer);
-      case "do": return process.do(env, request.op, request.target ?? NONE);
-      case "suspect": case "restore": return process[request.on](env, request.peer);
-      case "start": case "request": case "release": case "elect": return process[request.on](env);
-    }
-    throw new Error(`there is no request ${request.on}`);
+    const asked = effects.filter((effect) => typeof effect === "string").join(",");
+    const broken = process.invariant();
+    return (asked && `,"effects":[${asked}]`) + (broken ? `,"broken":${JSON.stringify(broken)}` : "");
   }
 
   /** The message that its name and fields in JSON stand for. @param {{ kind: string, msg?: any }} of */
@@ -518,35 +430,19 @@ export class Program {
   }
 
   #describe() {
-    const { token, parameters = [], files = [], doubt, ...rest } = this.#spec;
+    const { token, doubt, parameters = [], files = [], ...rest } = this.#algorithm.spec;
     const { prototype } = this.#algorithm;
-    const kinds = (/** @type {Kind[]} */ list = []) =>
-      list.map(({ kind, fields }) => ({ kind, fields: describeFields(fields) }));
     return {
-      states: true,
-      ...snake(rest),
+      states: true, ...declared(rest), token: token?.kind, doubts: doubt !== undefined,
       problem: prototype instanceof Mutex ? "mutex" : "election",
-      messages: kinds(rest.messages), auxiliary: kinds(rest.auxiliary), saves: kinds(rest.saves),
-      token: token?.kind,
-      parameters: parameters.map((p) =>
-        snake(typeof p.default === "function" ? { ...p, default: undefined, asks: true } : p)),
+      parameters: parameters.map(({ default: given, ...p }) =>
+        ({ ...declared(p), ...(typeof given === "function" ? { asks: true } : { default: given }) })),
       handles: /** @type {const} */ (["start", "timeout", "suspect", "restore", "do"])
         .filter((on) => prototype[on] !== Process.prototype[on]),
-      doubts: doubt !== undefined,
       files: [import.meta.url, ...files].map(String)
         .map((f) => f.startsWith("file:") ? fileURLToPath(f) : path.resolve(f)),
     };
   }
-}
-
-/** @param {any} given */
-function value(given) {
-  return `,"value":${JSON.stringify(given ?? null)}`;
-}
-
-/** @param {any} request @returns {Network} */
-function network(request) {
-  return { ...request.network, params: request.params ?? {} };
 }
 
 /** The exception, and the last place outside of the kit where it passed. @param {unknown} error */
@@ -556,13 +452,6 @@ function failure(error) {
     .filter((line) => /^ +at /.test(line) && !/\(?node:/.test(line) && !line.includes(import.meta.url))
     .map((line) => /([^/\\]+:\d+):\d+\)?$/.exec(line)?.[1]).find(Boolean);
   return `${error.name}: ${error.message}` + (place ? ` (${place})` : "");
-}
-
-/** Writes all of it. @param {number} descriptor @param {string | Uint8Array} data */
-function write(descriptor, data) {
-  const size = Buffer.byteLength(data);
-  let done = patiently(() => fs.writeSync(descriptor, /** @type {string} */ (data)));
-  while (done < size) done += patiently(() => fs.writeSync(descriptor, Buffer.from(data), done));
 }
 
 /** Calls until the descriptor is ready, if its other users made it nonblocking. @param {() => number} call */
@@ -581,34 +470,35 @@ function patiently(call) {
 
 // What modules print while they are loaded waits until it is clear whether one of them serves.
 const print = process.stdout.write;
-/** @type {any[][]} */
+/** @type {any[]} */
 const printed = [];
-process.stdout.write = (/** @type {any[]} */ ...given) => printed.push(given) > 0;
-const release = () => {
-  if (process.stdout.write === toError) return;
-  process.stdout.write = print;
-  for (const given of printed.splice(0)) process.stdout.write(.../** @type {[any]} */ (given));
+const hold = (/** @type {any[]} */ ...given) => printed.push(given) > 0;
+const release = (write = print) => {
+  if (process.stdout.write !== hold) return;
+  process.stdout.write = write;
+  for (const given of printed) write.apply(process.stdout, given);
 };
-setImmediate(release);
-process.once("exit", release);
+process.stdout.write = hold;
+setImmediate(() => release());
+process.once("exit", () => release());
 
 /**
- * Writes to standard error instead of standard output.
- * @param {string | Uint8Array} data @param {any[]} rest
+ * The descriptors of requests and answers. From now on, what is written to descriptor 1, also by child
+ * processes, goes to standard error.
  */
-function toError(data, ...rest) {
-  write(2, data);
-  rest.find((r) => typeof r === "function")?.();
-  return true;
-}
-
-/** What is printed goes to standard error; what is random comes from env. */
-function redirect() {
-  process.stdout.write = toError;
-  for (const [data, ...rest] of printed.splice(0)) toError(data, ...rest);
-  Math.random = () => {
-    throw new Error("Math.random differs between runs: use env.random, with draws: true in the spec");
-  };
+function takeStreams() {
+  try {
+    const [requests, answers] = [0, 1, 2].map((d) => fs.openSync(`/dev/fd/${d}`, d ? "a" : "r"));
+    for (const [d, file] of ["/dev/null", "/dev/fd/2", "/dev/fd/1"].entries()) { // 2 too, so that both append
+      fs.closeSync(d);
+      fs.openSync(file, d ? "a" : "r"); // it becomes d, the lowest that is free
+    }
+    release();
+    return [requests, answers];
+  } catch { // Windows, or sockets instead of pipes: only what is printed goes to standard error
+    release(process.stderr.write.bind(process.stderr));
+    return [0, 1];
+  }
 }
 
 /**
@@ -618,24 +508,28 @@ function redirect() {
  */
 export function serve(algorithm, url) {
   if (!process.argv[1] || fs.realpathSync(process.argv[1]) !== fs.realpathSync(fileURLToPath(url))) return;
-  redirect();
-  v8.setFlagsFromString("--semi-space-growth-factor=1"); // or the heap grows by 40 MB for garbage
-  const program = new Program(algorithm);
-  const buffer = Buffer.allocUnsafe(1 << 16);
-  /** @type {Buffer[]} the beginning of a line, in earlier chunks */
-  let begun = [];
-  for (;;) {
-    const size = patiently(() => fs.readSync(0, buffer, 0, buffer.length, null));
-    if (size === 0) return;
-    let from = 0;
-    for (let end; (end = buffer.subarray(0, size).indexOf(10, from)) >= 0; from = end + 1) {
-      const line = begun.length === 0 ? buffer.toString("utf8", from, end)
-        : Buffer.concat([...begun, buffer.subarray(from, end)]).toString();
-      begun = [];
+  const [requests, answers] = takeStreams();
+  Math.random = () => {
+    throw new Error("Math.random differs between runs: use env.random, with draws: true in the spec");
+  };
+  // Left to itself, the heap grows by 40 MB for garbage. Collections keep what was compiled, and begin late.
+  const flags = ["semi-space-growth-factor=1", "expose-gc", "no-flush-bytecode", "retain-maps-for-n-gc=1000"];
+  for (const flag of flags) v8.setFlagsFromString("--" + flag);
+  const collect = vm.runInNewContext("gc"), used = () => v8.getHeapStatistics().used_heap_size;
+  const program = new Program(algorithm), decoder = new StringDecoder(), buffer = Buffer.allocUnsafe(1 << 16);
+  let rest = "", answered = 0, most = 8e6;
+  for (let size; (size = patiently(() => fs.readSync(requests, buffer, 0, buffer.length, null))) > 0;) {
+    const lines = (rest + decoder.write(buffer.subarray(0, size))).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
       const answer = program.answer(line);
       if (answer === null) return;
-      write(1, answer + "\n");
+      const data = answer + "\n", size = Buffer.byteLength(data);
+      let done = patiently(() => fs.writeSync(answers, data)); // without a copy, if it takes all
+      while (done < size) done += patiently(() => fs.writeSync(answers, Buffer.from(data), done));
+      if (++answered % 1024 !== 0 || used() < most) continue;
+      collect();
+      most = 1.25 * used() + 3e6;
     }
-    if (from < size) begun.push(Buffer.from(buffer.subarray(from, size)));
   }
 }

@@ -17,15 +17,11 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import (
-    Annotated, Any, BinaryIO, Callable, ClassVar, Mapping, Optional, Sequence, Type, Union, get_args,
-    get_origin, get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, TypedDict, Union, get_args, get_origin, get_type_hints
 
-PROTOCOL = 1
 NONE = 0
 MILLISECOND = 1_000_000
 SLACK = 20 * MILLISECOND  # what default time-outs leave for the schedulers of real machines
@@ -34,18 +30,6 @@ SLACK = 20 * MILLISECOND  # what default time-outs leave for the schedulers of r
 Uint = Annotated[int, "uint"]  # from 0 on
 ID = Annotated[int, "id"]  # of a process; NONE is allowed
 Duration = Annotated[int, "duration"]  # in nanoseconds
-
-_decode = json.JSONDecoder().raw_decode
-
-
-def _values(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass inside a message."""
-    if not dataclasses.is_dataclass(value):
-        raise TypeError(f"a {type(value).__name__} cannot be sent or saved")
-    return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-
-
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_values).encode
 
 
 class Message:
@@ -63,65 +47,19 @@ class Message:
         cls.kind = kind or cls.__name__.upper()
 
 
-Kind = Type[Message]
+Kind = type[Message]
 
-
-@dataclass(frozen=True)
-class Paper:
-    """Where the rules come from. Deviations says where this code differs, and why."""
-
-    authors: str
-    title: str
-    venue: str
-    year: int
-    doi: str = ""
-    deviations: str = ""
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What an algorithm requires. None: a complete network, messages in any order, no bound on
-    delays, no failure detector, any number of processes."""
-
-    topology: Optional[str] = None  # logical-ring, ring, bidirectional-ring, tree, connected, weighted
-    fifo: bool = False  # messages of one link arrive in the order in which they were sent
-    anonymous: bool = False  # the processes of a ring have no IDs
-    synchrony: Optional[str] = None  # partially synchronous, synchronous
-    detector: Optional[str] = None  # eventually perfect, perfect
-    nodes: Optional[int] = None  # the least number of processes
-
-
-@dataclass(frozen=True)
-class Faults:
-    """What an algorithm survives."""
-
-    loss: bool = False
-    duplication: bool = False
-    partition: bool = False
-    recovery: bool = False  # a crashed process may come back with what it saved
-    crashes: Union[int, str] = 0  # how many processes may crash; or "minority", "all but one"
-
-
-@dataclass(frozen=True)
-class Promises:
-    """What an algorithm guarantees as long as its needs are met and it survives the faults."""
-
-    starvation_free: bool = False  # every request is granted
-    request_order: bool = False  # grants follow the happened-before order of requests
-    announced: bool = False  # every process learns the leader
-    leadership: Optional[str] = None  # eventual, at most one, one per term, one per group
-    highest: bool = False  # in the end the highest live process leads
-    live: Optional[str] = None  # steady
-
-
-@dataclass(frozen=True)
-class Period:
-    """What a leader repeats: the parameter with the period, and the timer that is set to it."""
-
-    parameter: str
-    timer: str
-    spread: Optional[str] = None  # the parameter with what is added at random
-    reply: bool = False  # the timer is set when the answers are there
+# Parts of a Spec, with the keys of docs/reference/protocol.md. What is absent is not needed, not survived or
+# not promised.
+Paper = TypedDict("Paper", {
+    "authors": str, "title": str, "venue": str, "year": int, "doi": str, "deviations": str}, total=False)
+Needs = TypedDict("Needs", {"topology": str, "fifo": bool, "anonymous": bool, "synchrony": str,
+                            "detector": str, "nodes": int}, total=False)
+Faults = TypedDict("Faults", {"loss": bool, "duplication": bool, "partition": bool, "recovery": bool,
+                              "crashes": Union[int, str]}, total=False)
+Promises = TypedDict("Promises", {"starvation_free": bool, "request_order": bool, "announced": bool,
+                                  "leadership": str, "highest": bool, "live": str}, total=False)
+Period = TypedDict("Period", {"parameter": str, "timer": str, "spread": str, "reply": bool}, total=False)
 
 
 @dataclass(frozen=True)
@@ -146,10 +84,10 @@ class Parameter:
     default: Any  # a value, or a function of the Network
     min: Any = None
     max: Any = None
-    choices: Optional[Sequence[str]] = None  # of an enum
+    choices: Sequence[str] | None = None  # of an enum
     per_process: bool = False  # it may be a list with a value for each process
     process: bool = False  # it is the number of a process
-    tunes: Optional[str] = None  # patience, spread
+    tunes: str | None = None  # patience, spread
 
 
 @dataclass(frozen=True)
@@ -158,23 +96,23 @@ class Spec:
 
     summary: str  # one line
     messages: Sequence[Kind]
-    paper: Optional[Paper] = None
+    paper: Paper | None = None
     auxiliary: Sequence[Kind] = ()  # messages that are counted apart, such as acknowledgements
     saves: Sequence[Kind] = ()  # what is saved and is no message
-    token: Optional[Kind] = None  # the kind that hands the token on
+    token: Kind | None = None  # the kind that hands the token on
     parameters: Sequence[Parameter] = ()
     draws: bool = False  # it uses env.random
     states: bool = True  # Process.state is the whole state
-    timers: Optional[Sequence[str]] = None  # the names that it sets, or prefixes and "*"; None: any
+    timers: Sequence[str] | None = None  # the names that it sets, or prefixes and "*"; None: any
     perpetual: bool = False  # it never falls quiet
     told: bool = False  # a script's suspicion starts an election
     periods: Sequence[Period] = ()
-    needs: Needs = Needs()
-    survives: Faults = Faults()
-    promises: Promises = Promises()
-    service: Optional[str] = None  # agreed, led, served: which outages count
-    breaks: Optional[str] = None  # what happens beyond what it survives
-    doubt: Optional[Callable[[Network], Optional[str]]] = None  # why the promises do not hold
+    needs: Needs | None = None
+    survives: Faults | None = None  # with what faults its promises hold
+    promises: Promises | None = None
+    service: str | None = None  # agreed, led, served: which outages count
+    breaks: str | None = None  # what happens beyond what it survives
+    doubt: Callable[[Network], str | None] | None = None  # why the promises do not hold
 
 
 @dataclass
@@ -192,86 +130,88 @@ class Config:
     incarnation: int = 0  # one more at every recovery
     params: dict[str, Any] = field(default_factory=dict)  # of this process; durations in nanoseconds
     all: dict[str, list[Any]] = field(default_factory=dict)  # of parameters that differ
-    saved: Optional[Message] = None  # what the process last saved
+    saved: Message | None = None  # what the process last saved
 
     def param_of(self, name: str, process: int) -> Any:
         """The parameter of any process."""
         return self.all[name][process - 1] if name in self.all else self.params[name]
 
 
-class _Over:
-    """Stands for the effects of an event that is over."""
-
-    def append(self, effect: Any) -> None:
-        raise RuntimeError("env is used after its event: it is valid until the handler returns")
-
-
-_OVER = _Over()
-
-
 class Env:
     """What a process may ask for, and what it may know, during one event."""
-
-    __slots__ = ("now", "session", "_id", "_others", "_effects", "_own", "_seed", "_random")
 
     def __init__(self, config: Config) -> None:
         self.now = 0  # the local clock, in nanoseconds
         self.session = 0  # of a request; 0: none
         self._id = config.id
         self._others = [p for p in config.peers if p != config.id]
-        self._effects: Any = _OVER  # in JSON
-        self._own: Any = _OVER  # messages to itself
-        self._seed: Optional[str] = None
-        self._random: Optional[Random] = None
+        self._effects: list[str | Message] | None = None  # in JSON; or a message to itself
+        self._random: Random | str | None = None  # a str: the seed
 
     @property
     def random(self) -> Random:
         """The only source of randomness. It begins anew with each event, with a seed of its own."""
-        if self._effects is _OVER:
-            _OVER.append(None)
+        if isinstance(self._random, str):
+            self._random = Random(int(self._random, 16))
         if self._random is None:
-            if self._seed is None:
-                raise RuntimeError("env.random is used, but the Spec does not say draws=True")
-            self._random = Random(int(self._seed, 16))
+            raise RuntimeError("env.random is used after its event, or the Spec does not say draws=True")
         return self._random
+
+    def _ask(self, effect: str | Message) -> None:
+        if self._effects is None:
+            raise RuntimeError("env is used after its event: it is valid until the handler returns")
+        self._effects.append(effect)
 
     def send(self, to: int, message: Message) -> None:
         """Sends a message. What a process sends to itself is handled right after the event."""
-        if to == self._id:
-            self._own.append(message)
-        else:
-            self._effects.append(f'{{"send":{to:d},"kind":{_text(message)}}}')
+        self._ask(message if to == self._id else f'{{"send":{to:d},"kind":{_text(message)}}}')
 
     def broadcast(self, message: Message) -> None:
         """Sends to all others, in ascending order."""
         text = _text(message)
         for to in self._others:
-            self._effects.append(f'{{"send":{to:d},"kind":{text}}}')
+            self._ask(f'{{"send":{to:d},"kind":{text}}}')
 
     def set_timer(self, name: str, after: int) -> None:
         """(Re)starts a timer, which expires after that many nanoseconds."""
-        self._effects.append(f'{{"set":{_encode(name)},"after":{after:d}}}')
+        self._ask(f'{{"set":{_encode(name)},"after":{after:d}}}')
 
     def cancel_timer(self, name: str) -> None:
         """Cancels a timer, if it runs."""
-        self._effects.append(f'{{"cancel":{_encode(name)}}}')
+        self._ask(f'{{"cancel":{_encode(name)}}}')
 
     def granted(self) -> None:
         """Enters the critical section."""
-        self._effects.append('{"granted":true}')
+        self._ask('{"granted":true}')
 
     def elected(self, leader: int, term: int = 0) -> None:
         """Names a leader; NONE: this process names none any more."""
-        in_term = f',"term":{term:d}' if term else ""
-        self._effects.append(f'{{"elected":{leader:d}{in_term}}}')
+        self._ask(f'{{"elected":{leader:d}' + (f',"term":{term:d}}}' if term else "}"))
 
     def save(self, message: Message) -> None:
         """Writes to the disk. After a crash, Config.saved is what was saved last."""
-        self._effects.append(f'{{"save":{_text(message)}}}')
+        self._ask(f'{{"save":{_text(message)}}}')
 
     def log(self, text: str) -> None:
         """Writes a line to the trace."""
-        self._effects.append(f'{{"log":{_encode(text)}}}')
+        self._ask(f'{{"log":{_encode(text)}}}')
+
+
+def _json(value: Any) -> Any:
+    """What JSON has for a declaration, and for a dataclass inside a message. What is None is absent."""
+    if isinstance(value, type):
+        return {"kind": getattr(value, "kind", None), **_type(value)[0]}
+    if not dataclasses.is_dataclass(value):
+        raise TypeError(f"a {type(value).__name__} cannot be sent or saved")
+    out = {name: v for name, v in vars(value).items() if v is not None}
+    for name, answers in (("default", "asks"), ("doubt", "doubts")):  # functions, which requests call
+        if callable(out.get(name)):
+            out[answers] = bool(out.pop(name))
+    return out
+
+
+_decode = json.JSONDecoder().raw_decode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_json).encode
 
 
 def _text(message: Message) -> str:
@@ -290,9 +230,7 @@ class Process:
     spec: ClassVar[Spec]
 
     def __init__(self, config: Config) -> None:
-        self.config = config
-        self.id = config.id
-        self.peers = config.peers
+        self.config, self.id, self.peers = config, config.id, config.peers
 
     def start(self, env: Env) -> None:
         """Comes before any other event, also after a recovery."""
@@ -313,7 +251,7 @@ class Process:
     def do(self, env: Env, op: str, target: int) -> None:
         """A script asks for an operation of the algorithm's own; target may be NONE."""
 
-    def invariant(self) -> Optional[str]:
+    def invariant(self) -> str | None:
         """Which local invariant does not hold, in words. It is called after every event."""
         return None
 
@@ -342,23 +280,20 @@ class Election(Process):
         raise NotImplementedError(f"{type(self).__name__} has no method elect")
 
 
-# Of Config, what can differ between two lives of one process.
-_LIFE = ("leader", "leader_down", "holder", "incarnation", "saved")
-
-
 def _plain(value: Any) -> Any:
     """The value as JSON, in an order that does not depend on hashes."""
     if isinstance(value, enum.Enum):
         return value.name
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, (list, tuple, deque)):
+    if isinstance(value, Sequence):
         return [_plain(v) for v in value]
     if isinstance(value, (set, frozenset, dict)):
         items = value.items() if isinstance(value, dict) else value
         return sorted(map(_plain, items), key=lambda v: (len(_encode(v)), _encode(v)))
-    if isinstance(value, Config):
-        return {name: _plain(getattr(value, name)) for name in _LIFE if getattr(value, name)}
+    if isinstance(value, Config):  # what can differ between two lives of one process
+        life = ("leader", "leader_down", "holder", "incarnation", "saved")
+        return {name: _plain(getattr(value, name)) for name in life if getattr(value, name)}
     if dataclasses.is_dataclass(value):
         kind = {"kind": value.kind} if isinstance(value, Message) else {}
         return {**kind, **{name: _plain(v) for name, v in vars(value).items()}}
@@ -367,66 +302,37 @@ def _plain(value: Any) -> Any:
 
 def format_duration(nanoseconds: int) -> str:
     """A duration as Conclave prints it, such as 26ms or 1m2.5s."""
-    def decimal(value: int, size: int) -> str:
-        return f"{value / size:.9f}".rstrip("0").rstrip(".")
-    if nanoseconds < 0:
-        return "-" + format_duration(-nanoseconds)
-    for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
-        if 0 < nanoseconds < 1000 * size:
-            return decimal(nanoseconds, size) + unit
-    minutes, rest = divmod(nanoseconds, 60_000_000_000)
-    prefix = (f"{minutes // 60}h" if minutes >= 60 else "") + (f"{minutes % 60}m" if minutes else "")
-    return prefix + decimal(rest, 1_000_000_000) + "s"
+    value, small = abs(nanoseconds), (("ns", 1), ("µs", 1_000), ("ms", 1_000_000))
+    unit, size = next((u for u in small if 0 < value < 1000 * u[1]), ("s", 1_000_000_000))
+    minutes, rest = divmod(value, 60_000_000_000)
+    whole = (f"{minutes // 60}h" if minutes >= 60 else "") + (f"{minutes % 60}m" if minutes else "")
+    return ("-" if nanoseconds < 0 else "") + whole + f"{rest / size:.9f}".rstrip("0").rstrip(".") + unit
 
 
-_NAMES = {bool: "bool", int: "int", float: "float", str: "string"}
-_Reader = Callable[[Any], Any]  # makes a value out of what JSON has
+_SCALARS = {bool: "bool", int: "int", float: "float", str: "string"}
 
 
-def _type(hint: Any) -> tuple[Any, Optional[_Reader]]:
-    """The type of a field, as describe has it, and its reader, if it needs one."""
-    origin, args = get_origin(hint), get_args(hint)
+def _type(hint: Any) -> tuple[Any, Any]:
+    """The type of a field, as describe has it, and what reads it from JSON, unless it is as JSON has it."""
+    origin: Any = get_origin(hint)
     if origin is Annotated:
-        return args[1], None
-    if hint in _NAMES:
-        return _NAMES[hint], float if hint is float else None
+        return get_args(hint)[1], None
+    if hint in _SCALARS:
+        return _SCALARS[hint], float if hint is float else None
     if origin in (list, tuple):
-        make_list: Callable[..., Any] = origin
-        of, read = _type(args[0])
-        return [of], lambda values: make_list(map(read, values) if read else values)
-    if dataclasses.is_dataclass(hint):
-        fields, make = _fields(hint)
-        return {"fields": fields}, make
-    raise TypeError(f"{hint} is no type of a field")
-
-
-def _fields(kind: type) -> tuple[list[Any], _Reader]:
-    """The fields of a dataclass, in their order, as describe has them, and its reader."""
-    if not dataclasses.is_dataclass(kind):
-        raise TypeError(f"{kind.__name__} is no dataclass: write @dataclass(frozen=True) before it")
-    hints = get_type_hints(kind, include_extras=True)
-    types = {f.name: _type(hints[f.name]) for f in dataclasses.fields(kind)}
+        of, read = _type(get_args(hint)[0])
+        return [of], lambda values: origin(map(read, values) if read else values)
+    if not dataclasses.is_dataclass(hint):
+        raise TypeError(f"{hint} is no type of a field, and no dataclass: write @dataclass before a class")
+    hints = get_type_hints(hint, include_extras=True)
+    types = {f.name: _type(hints[f.name]) for f in dataclasses.fields(hint)}
     readers = [(name, read) for name, (_, read) in types.items() if read]
 
     def make(fields: dict[str, Any]) -> Any:
         for name, read in readers:
             fields[name] = read(fields[name])
-        return kind(**fields)
-    return [[name, described] for name, (described, _) in types.items()], make
-
-
-def _declared(value: Any) -> Any:
-    """A declaration, as describe has it: what is None is absent."""
-    if isinstance(value, type):
-        return {"kind": value.kind, "fields": _fields(value)[0]}  # type: ignore[attr-defined]
-    out = {name: v for name, v in _values(value).items() if v is not None}
-    if callable(out.get("default")):
-        del out["default"]
-        out["asks"] = True
-    return out
-
-
-_describe = json.JSONEncoder(separators=(",", ":"), default=_declared).encode
+        return hint(**fields)
+    return {"fields": [[name, described] for name, (described, _) in types.items()]}, make
 
 
 # Where Python is, and installed packages.
@@ -440,25 +346,20 @@ def _sources() -> list[str]:
     return sorted(p for p in paths if p == os.path.abspath(__file__) or not p.startswith(_INSTALLED))
 
 
-# What the methods of events get beside env, by the keys of the request.
-_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "start": (), "request": (), "release": (), "elect": (), "timeout": ("timer",), "suspect": ("peer",),
-    "restore": ("peer",), "do": ("op", "target"),
-}
+# What the methods of these events get beside env, by the keys of the request.
+_ARGUMENTS = {"timeout": ("timer",), "suspect": ("peer",), "restore": ("peer",), "do": ("op", "target")}
 
 
 class Program:
     """Answers requests of the step protocol for one algorithm. Use serve, or conclave_local."""
 
-    def __init__(self, algorithm: Type[Process]) -> None:
+    def __init__(self, algorithm: type[Process]) -> None:
         self._algorithm, self._spec = algorithm, algorithm.spec
-        self._checked = algorithm.invariant is not Process.invariant
         self._lives: dict[int, tuple[Any, Env]] = {}
         kinds = (*self._spec.messages, *self._spec.auxiliary, *self._spec.saves)
-        self._defaults: dict[str, Any] = {p.name: p.default for p in self._spec.parameters}
-        self._makers = {kind.kind: _fields(kind)[1] for kind in kinds}
+        self._makers: dict[str, Callable[[Any], Message]] = {kind.kind: _type(kind)[1] for kind in kinds}
 
-    def answer(self, line: str) -> Optional[str]:
+    def answer(self, line: str) -> str | None:
         """The answer to a request, without the end of the line; None after the last."""
         request = _decode(line)[0]
         if request["on"] == "end":
@@ -471,62 +372,59 @@ class Program:
 
     def _answer(self, request: dict[str, Any]) -> str:
         on, number = request["on"], request.get("process")
-        if number in self._lives and on != "drop":
-            process, env = self._lives[number]
-            if on == "state":
-                return f',"state":{_encode(process.state())}'
-            return self._event(process, env, request)
+        if on == "describe":
+            return f',"protocol":1,"spec":{self._describe()}'
+        if on in ("default", "doubt"):
+            network = Network(**request["network"], params=request.get("params", {}))
+            asked: Any = {p.name: p.default for p in self._spec.parameters}
+            value = asked[request["parameter"]] if on == "default" else self._spec.doubt
+            return f',"value":{_encode(value(network) if callable(value) else value)}'
         if on == "new":
             saved = request.get("saved")
             config = Config(**request["config"], saved=self.message(saved) if saved else None)
             self._lives[request["process"]] = self._algorithm(config), Env(config)
         elif on == "drop":
             self._lives.pop(request["process"], None)  # absent if its constructor failed
-        elif on == "describe":
-            return f',"protocol":{PROTOCOL},"spec":{self._description()}'
-        elif on in ("default", "doubt"):
-            network = Network(**request["network"], params=request.get("params", {}))
-            value = {"doubt": self._spec.doubt, **self._defaults}[request.get("parameter", "doubt")]
-            return f',"value":{_encode(value(network) if callable(value) else value)}'
-        else:
+        elif number not in self._lives:
             raise LookupError(f"{on}: there is no process {number}")
+        elif on == "state":
+            return f',"state":{_encode(self._lives[number][0].state())}'
+        else:
+            return self._event(*self._lives[number], request)
         return ""
 
     def _event(self, process: Any, env: Env, request: dict[str, Any]) -> str:
-        effects: list[str] = []
-        own: list[Message] = []
-        env.now, env.session, env._effects, env._own = request["now"], request.get("session", 0), effects, own
-        env._seed, env._random = request.get("random"), None
         on = request["on"]
+        effects: list[str | Message] = []
+        env.now, env.session, env._effects = request["now"], request.get("session", 0), effects
+        env._random = request.get("random")
         try:
             if on == "receive":
                 process.receive(env, request["from"], self.message(request))
             else:
-                getattr(process, on)(env, *(request.get(key, NONE) for key in _ARGUMENTS[on]))
-            for count, message in enumerate(own):  # own grows meanwhile
-                if count == 1 << 16:
-                    raise RuntimeError(f"it sent itself {count} messages in one event: an endless loop")
-                process.receive(env, process.id, message)
+                getattr(process, on)(env, *(request.get(key, NONE) for key in _ARGUMENTS.get(on, ())))
+            for count, effect in enumerate(effects):  # they grow meanwhile
+                if isinstance(effect, Message):
+                    if count > 1 << 16:
+                        raise RuntimeError(f"{count} effects: it sends to itself in an endless loop")
+                    process.receive(env, env._id, effect)
         finally:
-            env._effects = env._own = _OVER
-        body = f',"effects":[{",".join(effects)}]' if effects else ""
-        broken = process.invariant() if self._checked else None
-        return f'{body},"broken":{_encode(broken)}' if broken else body
+            env._effects = env._random = None
+        asked = ",".join(effect for effect in effects if isinstance(effect, str))
+        broken = process.invariant()
+        return (f',"effects":[{asked}]' if asked else "") + (f',"broken":{_encode(broken)}' if broken else "")
 
     def message(self, of: Mapping[str, Any]) -> Message:
         """The message that its name and fields in JSON stand for."""
-        message: Message = self._makers[of["kind"]](of.get("msg", {}))
-        return message
+        return self._makers[of["kind"]](of.get("msg", {}))
 
-    def _description(self) -> str:
-        spec, algorithm = self._spec, self._algorithm
-        return _describe({
-            **{name: value for name, value in _declared(spec).items() if name != "doubt"},
-            **({"token": spec.token.kind} if spec.token else {}),
+    def _describe(self) -> str:
+        algorithm, token = self._algorithm, self._spec.token
+        return _encode({
+            **_json(self._spec), "token": token.kind if token else "", "files": _sources(),
             "problem": "mutex" if issubclass(algorithm, Mutex) else "election",
             "handles": [on for on in ("start", "timeout", "suspect", "restore", "do")
                         if getattr(algorithm, on) is not getattr(Process, on)],
-            "doubts": spec.doubt is not None, "files": _sources(),
         })
 
 
@@ -537,25 +435,18 @@ def _failure(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" + (f" ({places[-1]})" if places else "")
 
 
-def _take_streams() -> tuple[BinaryIO, int]:
-    """The requests, and the descriptor for answers. Nothing else reaches them from now on: what is
-    printed, also by code in C and by child processes, goes to standard error."""
-    requests, answers = os.fdopen(os.dup(0), "rb", 1 << 16), os.dup(1)
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+def serve(algorithm: type[Process]) -> None:
+    """Answers Conclave's requests until they end. It is the last line of a program. Nothing else reaches
+    standard output from now on: what is printed, also by code in C and by child processes, goes to standard
+    error."""
+    requests, answers = open(os.dup(0), "rb"), open(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout.flush()  # what was printed before, unless that was much
-    return requests, answers
-
-
-def serve(algorithm: Type[Process]) -> None:
-    """Answers Conclave's requests until they end. It is the last line of a program."""
-    requests, answers = _take_streams()
-    answer = Program(algorithm).answer
-    for line in iter(requests.readline, b""):
-        text = answer(line.decode())
-        if text is None:
+    program = Program(algorithm)
+    for line in requests:
+        answer = program.answer(line.decode())
+        if answer is None:
             return
-        data = text.encode() + b"\n"
-        while data:
-            data = data[os.write(answers, data):]
+        answers.write(answer.encode() + b"\n")
+        answers.flush()

@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Config, Process, Program, formatDuration } from "../conclave.mjs";
+import { Process, Program, configOf, formatDuration } from "../conclave.mjs";
 import { Everything, Probe } from "./probe.mjs";
 
 const PROBE = fileURLToPath(new URL("probe.mjs", import.meta.url));
@@ -139,7 +141,7 @@ describe("Program", () => {
     assert.ok(one !== two && [one, two].every((x) => 0 <= x && x < 1));
     assert.deepEqual(event("do", { op: "draw" }), first);
     assert.notDeepEqual(event("do", { op: "draw", random: "0123456789abcdee" }), first);
-    assert.match(ask({ on: "do", process: 7, now: 9, op: "draw" }).failed, /does not say draws: true/);
+    assert.match(ask({ on: "do", process: 7, now: 9, op: "draw" }).failed, /draws: true/);
   });
 
   it("reports a broken invariant", () => {
@@ -162,12 +164,12 @@ describe("Program", () => {
 
 describe("state", () => {
   it("is in an order of its own", () => {
-    const process = /** @type {any} */ (new Process(new Config({ id: 1, peers: [1] })));
+    const process = /** @type {any} */ (new Process(configOf({ id: 1, peers: [1] })));
     process.z = new Set([10, 9, 2]);
     process.y = new Map(/** @type {any[]} */ ([["b", 1], ["a", { d: undefined, c: 2 }]]));
     const state = process.state();
     assert.deepEqual(Object.keys(state), ["config", "id", "peers", "y", "z"]);
-    assert.equal(JSON.stringify([state.z, state.y]), '[[2,9,10],[["a",{"c":2,"d":null}],["b",1]]]');
+    assert.equal(JSON.stringify([state.z, state.y]), '[[2,9,10],[["b",1],["a",{"c":2,"d":null}]]]');
     process.z = () => 1;
     assert.throws(() => process.state(), /override state/);
   });
@@ -204,6 +206,21 @@ describe("serve", () => {
     for (const text of ["while the module was loaded", "by a handler", "to the stream", "by a child"]) {
       assert.ok(stderr.includes(text), text);
     }
+  });
+
+  it("keeps descriptors 0 and 1 to itself, if they are pipes", { skip: process.platform === "win32" }, () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "conclave-"));
+    const errors = path.join(folder, "errors");
+    const requests = [begin, { ...event, op: "descriptors" }, { ...event, op: "long" }, { on: "end" }];
+    const piped = ["-c", 'cat | "$0" "$1" 2>"$2" | cat', process.execPath, PROBE, errors];
+    const { stdout } = spawnSync("sh", piped, {
+      input: requests.map((r, i) => JSON.stringify({ n: i + 1, ...r }) + "\n").join(""), encoding: "utf8" });
+    const answers = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(answers.map(({ n }) => n), [1, 2, 3]);
+    assert.equal(answers[2].effects[0].log.length, 300_000);
+    assert.equal(fs.readFileSync(errors, "utf8"),
+      "printed while the module was loaded\nwritten to the descriptor\nprinted by an heir\nand said\n");
+    fs.rmSync(folder, { recursive: true });
   });
 
   it("ends with its input", () => {

@@ -1,6 +1,7 @@
 /** An algorithm that uses all of the kit, and does what it should not when it is asked to. */
 
 import { execFileSync } from "node:child_process";
+import fs from "node:fs";
 
 import { Mutex, message, serve } from "../conclave.mjs";
 
@@ -94,6 +95,11 @@ export class Probe extends Mutex {
     console.log("printed by a handler");
     process.stdout.write("written to the stream\n");
     execFileSync("sh", ["-c", "echo printed by a child >&2"], { stdio: ["ignore", "ignore", "inherit"] });
+  }
+
+  descriptors() {
+    fs.writeSync(1, "written to the descriptor\n");
+    execFileSync("sh", ["-c", "echo printed by an heir; cat; echo and said >&2"], { stdio: "inherit" });
   }
 
   /** @param {Env} env @param {number} target */

@@ -60,7 +60,7 @@ class Probe(Mutex):
         ],
         draws=True,
         timers=["retry", "T*"],
-        periods=[Period("wait", "retry")],
+        periods=[Period(parameter="wait", timer="retry")],
         needs=Needs(fifo=True, nodes=2),
         survives=Faults(loss=True, crashes="minority"),
         promises=Promises(live="steady"),
