@@ -128,7 +128,7 @@ impl BrokenLock {
     }
 }
 
-serve!(BrokenLock: request, release);
+serve!(BrokenLock: request(), release());
 
 #[cfg(test)]
 mod tests {

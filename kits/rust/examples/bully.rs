@@ -177,7 +177,11 @@ impl Process for Bully {
     fn invariant(&self) -> Result<(), String> {
         let status = self.status;
         if self.suppress && (status == Status::Electing) != (self.open.len() == 1) {
-            return Err(format!("status {} with {} attempts without an answer", status as u8, self.open.len()));
+            return Err(format!(
+                "status {} with {} attempts without an answer",
+                status as u8,
+                self.open.len()
+            ));
         }
         if self.suppress && status != Status::Idle && self.coordinator != NONE {
             return Err(format!("status {} but follows {}", status as u8, self.coordinator));
@@ -204,12 +208,12 @@ impl Bully {
         }
     }
 
-    fn timeout(&mut self, env: &mut Env<Message>, timer: &str) {
+    fn timeout(&mut self, env: &mut Env<Message>, timer: String) {
         if timer == COORDINATOR_TIMER {
             // Rule 5: a process that answered died before it announced itself.
             self.hold_election(env);
         } else {
-            self.on_silence(env, timer);
+            self.on_silence(env, &timer);
         }
     }
 
@@ -312,7 +316,7 @@ impl Bully {
     }
 }
 
-serve!(Bully: start, timeout, elect);
+serve!(Bully: start(), timeout(timer), elect());
 
 #[cfg(test)]
 mod tests {
@@ -333,7 +337,10 @@ mod tests {
         assert_eq!(cluster.expire(), Some((4, "T".into())));
         cluster.settle();
         all_follow(&cluster, 4, 4);
-        assert_eq!((cluster.sent("ELECTION"), cluster.sent("ANSWER"), cluster.sent("COORDINATOR")), (1, 0, 3));
+        assert_eq!(
+            (cluster.sent("ELECTION"), cluster.sent("ANSWER"), cluster.sent("COORDINATOR")),
+            (1, 0, 3)
+        );
     }
 
     /// A process that comes back displaces a coordinator of lower rank.

@@ -82,7 +82,8 @@ impl Process for ChangRoberts {
         if params.get("relay_makes_passive") {
             return Ok(());
         }
-        Err("relay_makes_passive is false: a process whose ID comes behind that of the winner wins too".into())
+        Err("relay_makes_passive is false: a process whose ID comes behind that of the winner wins too"
+            .into())
     }
 
     fn receive(&mut self, env: &mut Env<Message>, _: Id, message: Message) {
@@ -128,7 +129,7 @@ impl ChangRoberts {
     }
 }
 
-serve!(ChangRoberts: elect);
+serve!(ChangRoberts: elect());
 
 #[cfg(test)]
 mod tests {

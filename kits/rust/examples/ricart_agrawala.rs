@@ -143,7 +143,7 @@ impl RicartAgrawala {
     }
 }
 
-serve!(RicartAgrawala: request, release);
+serve!(RicartAgrawala: request(), release());
 
 #[cfg(test)]
 mod tests {
@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(cluster.receive(2, 1, Message::Request { stamp: stamp(5, 1) }), []);
         assert_eq!(cluster.receive(2, 1, Message::Reply { stamp: stamp(1, 2) }), []);
         assert_eq!(cluster.receive(2, 3, Message::Reply { stamp: stamp(1, 2) }), [Effect::Granted]);
-        let replies =
-            [stamp(9, 3), stamp(5, 1)].map(|s| Effect::Send { to: s.id, message: Message::Reply { stamp: s } });
+        let replies = [stamp(9, 3), stamp(5, 1)]
+            .map(|s| Effect::Send { to: s.id, message: Message::Reply { stamp: s } });
         assert_eq!(cluster.release(2), replies);
     }
 }

@@ -32,37 +32,8 @@ pub(crate) fn take<'a>(input: &mut &'a [u8], count: usize) -> &'a [u8] {
     taken
 }
 
-#[inline]
-pub fn uint(input: &mut &[u8]) -> u64 {
-    let byte = take(input, 1)[0];
-    u64::from(byte & 0x7f) | if byte < 0x80 { 0 } else { uint(input) << 7 }
-}
-
-#[inline]
-pub(crate) fn put_uint(mut n: u64, out: &mut Vec<u8>) {
-    while n >= 0x80 {
-        out.push(n as u8 | 0x80);
-        n >>= 7;
-    }
-    out.push(n as u8);
-}
-
-fn int(input: &mut &[u8]) -> i64 {
-    let n = uint(input);
-    (n >> 1) as i64 ^ -((n & 1) as i64)
-}
-
-pub(crate) fn put_int(n: i64, out: &mut Vec<u8>) {
-    put_uint((n << 1 ^ n >> 63) as u64, out);
-}
-
-pub fn text<'a>(input: &mut &'a [u8]) -> &'a str {
-    let length = uint(input) as usize;
-    std::str::from_utf8(take(input, length)).expect("UTF-8")
-}
-
 pub(crate) fn put_text(text: &str, out: &mut Vec<u8>) {
-    put_uint(text.len() as u64, out);
+    (text.len() as u64).put(out);
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -86,14 +57,32 @@ macro_rules! fields {
 }
 
 fields! {
-    "uint": u8 u16 u32 u64, |n, out| put_uint((*n).into(), out), |input| uint(input).try_into().expect("uint");
-    "int": i8 i16 i32 i64, |n, out| put_int((*n).into(), out), |input| int(input).try_into().expect("int");
-    "duration": Duration, |d, out| put_int(d.as_nanos() as i64, out),
-        |input| Duration::from_nanos(int(input).try_into().expect("a duration from 0 on"));
+    "uint": u64, |n, out| {
+        let mut rest = *n;
+        while rest >= 0x80 {
+            out.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        out.push(rest as u8);
+    }, |input| {
+        let byte = take(input, 1)[0];
+        u64::from(byte & 0x7f) | if byte < 0x80 { 0 } else { u64::get(input) << 7 }
+    };
+    "uint": u8 u16 u32, |n, out| u64::from(*n).put(out), |input| u64::get(input).try_into().expect("a uint");
+    "int": i64, |n, out| ((n << 1 ^ n >> 63) as u64).put(out), |input| {
+        let n = u64::get(input);
+        (n >> 1) as i64 ^ -((n & 1) as i64)
+    };
+    "int": i8 i16 i32, |n, out| i64::from(*n).put(out), |input| i64::get(input).try_into().expect("an int");
+    "duration": Duration, |d, out| (d.as_nanos() as i64).put(out),
+        |input| Duration::from_nanos(i64::get(input).try_into().expect("a duration from 0 on"));
     "bool": bool, |b, out| out.push((*b).into()), |input| take(input, 1)[0] != 0;
     "float": f64, |x, out| out.extend(x.to_le_bytes()),
         |input| f64::from_le_bytes(take(input, 8).try_into().expect("8 bytes"));
-    "string": String, |s, out| put_text(s, out), |input| text(input).into();
+    "string": String, |text, out| put_text(text, out), |input| {
+        let length = u64::get(input) as usize;
+        std::str::from_utf8(take(input, length)).expect("UTF-8").into()
+    };
 }
 
 impl<T: Field> Field for Vec<T> {
@@ -101,19 +90,22 @@ impl<T: Field> Field for Vec<T> {
         format!("[{}]", T::form())
     }
     fn put(&self, out: &mut Vec<u8>) {
-        put_uint(self.len() as u64, out);
+        (self.len() as u64).put(out);
         self.iter().for_each(|item| item.put(out));
     }
     fn get(input: &mut &[u8]) -> Self {
-        (0..uint(input)).map(|_| T::get(input)).collect()
+        (0..u64::get(input)).map(|_| T::get(input)).collect()
     }
 }
 
 /// The form of what has these fields. `start` is how it begins.
 pub fn form(start: &str, fields: &[(&str, String)]) -> String {
-    let pair = |(name, form): &(&str, String)| format!("[\"{}\",{}]", name.trim_start_matches("r#"), form);
-    let pairs: Vec<_> = fields.iter().map(pair).collect();
-    format!("{{{}\"fields\":[{}]}}", start, pairs.join(","))
+    let pair = |field: &(&str, String)| format!("[\"{}\",{}]", field.0.trim_start_matches("r#"), field.1);
+    format!("{{{}\"fields\":[{}]}}", start, joined(fields.iter().map(pair)))
+}
+
+pub(crate) fn joined(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(",")
 }
 
 /// Declares a struct that messages, and other structs, can have as a field:
@@ -190,7 +182,7 @@ macro_rules! messages {
                 }
                 #[inline]
                 fn get(input: &mut &[u8]) -> Self {
-                    match $crate::uint(input) {
+                    match <u64 as $crate::Field>::get(input) {
                         $(i if i == Index::$kind as u64 => $name::$kind $({
                             $($field: $crate::Field::get(input)),*
                         })?,)*

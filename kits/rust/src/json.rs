@@ -1,6 +1,6 @@
 //! JSON, as far as the protocol needs it, and its way from and to the compact layout.
 
-use crate::fields::{put_int, put_text, put_uint, text, Field};
+use crate::fields::{joined, put_text, Field};
 
 /// A JSON value: a word or number as it is written, a string behind one quote, or `[` or `{` with its items,
 /// of which those of a list have no names. Null is empty.
@@ -74,21 +74,17 @@ fn string(rest: &mut &str) -> Option<String> {
     skip(rest, '"')?;
     let (mut units, mut chars) = (Vec::new(), rest.chars());
     loop {
-        let mut c = chars.next()?;
-        if c == '"' {
-            *rest = chars.as_str();
-            return String::from_utf16(&units).ok();
-        } else if c == '\\' {
-            c = chars.next()?;
-            if c == 'u' {
-                let digits: String = chars.by_ref().take(4).collect();
-                units.push(u16::from_str_radix(&digits, 16).ok()?);
-                continue;
-            }
-            c = "ntrbf".find(c).map_or(c, |i| ['\n', '\t', '\r', '\u{8}', '\u{c}'][i]);
+        match chars.next()? {
+            '"' => break,
+            '\\' => match chars.next()? {
+                'u' => units.push(u16::from_str_radix(&chars.by_ref().take(4).collect::<String>(), 16).ok()?),
+                c => units.push("ntrbf".find(c).map_or(c as u16, |i| b"\n\t\r\x08\x0c"[i].into())),
+            },
+            c => units.extend_from_slice(c.encode_utf16(&mut [0; 2])),
         }
-        units.extend_from_slice(c.encode_utf16(&mut [0; 2]));
     }
+    *rest = chars.as_str();
+    String::from_utf16(&units).ok()
 }
 
 pub(crate) fn quoted(text: &str) -> String {
@@ -106,13 +102,13 @@ pub(crate) fn pack(form: &Value, value: &Value, out: &mut Vec<u8>) -> Option<()>
         "{" => return form.fields().try_for_each(|(name, form)| pack(form, value.key(name), out)),
         _ if value == NULL => out.push(0),
         "[" => {
-            put_uint(value.items.len() as u64, out);
+            (value.items.len() as u64).put(out);
             return value.items.iter().try_for_each(|item| pack(&form.items[0].1, &item.1, out));
         }
-        "\"uint" => put_uint(value.raw.parse().ok()?, out),
-        "\"int" | "\"duration" => put_int(value.raw.parse().ok()?, out),
-        "\"bool" => out.push(value.raw.parse::<bool>().ok()?.into()),
-        "\"float" => out.extend(value.raw.parse::<f64>().ok()?.to_le_bytes()),
+        "\"uint" => value.raw.parse::<u64>().ok()?.put(out),
+        "\"int" | "\"duration" => value.raw.parse::<i64>().ok()?.put(out),
+        "\"bool" => value.raw.parse::<bool>().ok()?.put(out),
+        "\"float" => value.raw.parse::<f64>().ok()?.put(out),
         _ => put_text(value.raw.strip_prefix('"')?, out),
     }
     Some(())
@@ -123,17 +119,14 @@ pub(crate) fn unpack(form: &Value, input: &mut &[u8]) -> String {
     match form.raw.as_str() {
         "{" => {
             let fields = form.fields().map(|(name, form)| quoted(name) + ":" + &unpack(form, input));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+            format!("{{{}}}", joined(fields))
         }
-        "[" => {
-            let items = (0..u64::get(input)).map(|_| unpack(&form.items[0].1, input));
-            format!("[{}]", items.collect::<Vec<_>>().join(","))
-        }
+        "[" => format!("[{}]", joined((0..u64::get(input)).map(|_| unpack(&form.items[0].1, input)))),
         "\"uint" => u64::get(input).to_string(),
         "\"int" | "\"duration" => i64::get(input).to_string(),
         "\"bool" => bool::get(input).to_string(),
         "\"float" => f64::get(input).to_string(),
-        _ => quoted(text(input)),
+        _ => quoted(&String::get(input)),
     }
 }
 

@@ -5,23 +5,34 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 
+use crate::fields::{joined, put_text};
 use crate::json::{pack, quoted, read, unpack};
 use crate::*;
 
-/// Makes a program of a process, or a module of WebAssembly, with the events that the process handles. It has
-/// a method for each: `start(&mut self, env)`, also after a recovery; `timeout(&mut self, env, timer: &str)`;
-/// of mutual exclusion `request` and `release`; of election `elect`; to listen to the failure detector itself
-/// `suspect(&mut self, env, peer: Id)` and `restore`; for operations of its own, which are the event `do`,
-/// `command(&mut self, env, target: Id, op: &str)`.
+/// Makes a program of a process, or a module of WebAssembly. It names the events that the process handles,
+/// with their arguments, and the process has a method of that name for each:
+///
+/// - `request()` and `release()`, of mutual exclusion: the application wants to enter, or has left;
+/// - `elect()`, of election: starts one;
+/// - `start()`, also after a recovery;
+/// - `timeout(timer)`, with a `String`;
+/// - `suspect(peer)` and `restore(peer)`, to listen to the failure detector itself;
+/// - `command(target, op)`, an operation of its own (the event `do`); the target may be `NONE`.
+///
+/// The first two arguments of a method are `&mut self` and `env: &mut Env<Message>`.
 #[macro_export]
 macro_rules! serve {
-    ($process:ident: $($event:ident),*) => {
+    ($process:ident: $($event:ident($($argument:ident),*)),*) => {
         impl $crate::Plugin for $process {
             const HANDLES: &'static [&'static str] = &[$(stringify!($event)),*];
-            fn handle(&mut self, env: &mut $crate::Env<Self::Message>, event: &str, input: &mut &[u8]) {
+
+            fn handle(&mut self, env: &mut $crate::Env<Self::Message>, event: &str, _input: &mut &[u8]) {
                 match event {
-                    $(stringify!($event) => $crate::call!($event, self, env, input),)*
-                    _ => panic!("the process does not handle {}: see its serve!", event),
+                    $(stringify!($event) => {
+                        $(let $argument = $crate::Field::get(_input);)*
+                        self.$event(env, $($argument),*)
+                    })*
+                    _ => panic!("the process does not handle {}: serve! does not name it", event),
                 }
             }
         }
@@ -53,20 +64,9 @@ macro_rules! serve {
     };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! call {
-    (timeout, $process:ident, $env:ident, $input:ident) => { $process.timeout($env, $crate::text($input)) };
-    (suspect, $process:ident, $env:ident, $input:ident) => { $process.suspect($env, $crate::Field::get($input)) };
-    (restore, $process:ident, $env:ident, $input:ident) => { $process.restore($env, $crate::Field::get($input)) };
-    (command, $process:ident, $env:ident, $input:ident) => { $process.command($env, $crate::Field::get($input), $crate::text($input)) };
-    ($event:ident, $process:ident, $env:ident, $input:ident) => { $process.$event($env) };
-}
-
 /// Reads requests from standard input, and answers them on standard output, until `end`.
 pub fn run<P: Plugin>() {
     let (mut kit, mut output) = (Kit::<P>::default(), standard_output());
-    note_panics();
     for line in std::io::stdin().lines() {
         match kit.answer(line.expect("cannot read a request").as_bytes()) {
             b"" => return,
@@ -97,11 +97,6 @@ thread_local! {
     static PANIC: RefCell<String> = RefCell::default();
 }
 
-pub(crate) fn note_panics() {
-    let text = |info: &std::panic::PanicInfo<'_>| info.to_string().replace('\n', " ");
-    set_hook(Box::new(move |info| PANIC.with(|panic| *panic.borrow_mut() = text(info))));
-}
-
 /// Where the text of the last panic is, for the host of a module; 0: there was none.
 pub fn panicked() -> i64 {
     PANIC.with(|panic| located(panic.borrow().as_bytes()))
@@ -109,10 +104,8 @@ pub fn panicked() -> i64 {
 
 /// The address and the length; 0 if there are no bytes.
 fn located(bytes: &[u8]) -> i64 {
-    match bytes.len() as i64 {
-        0 => 0,
-        length => (bytes.as_ptr() as i64) << 32 | length,
-    }
+    let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as i64 };
+    at << 32 | bytes.len() as i64
 }
 
 /// Events and effects in the order of their numbers in the compact layout, from 1 on.
@@ -131,41 +124,39 @@ const MOST_TO_ITSELF: usize = 1 << 16;
 fn state(process: &impl Debug) -> String {
     let mut fields = Vec::<String>::new();
     for line in format!("{:#?}", process).lines().filter_map(|line| line.strip_prefix("    ")) {
-        match fields.last_mut() {
-            Some(field) if line.starts_with([' ', '}', ']', ')']) => {
-                let line = line.trim_start();
-                if line.starts_with(['}', ']', ')']) && field.ends_with(',') {
-                    field.pop();
-                }
-                field.push_str(line);
-            }
-            _ => fields.push(line.into()),
+        if !line.starts_with([' ', '}', ']', ')']) {
+            fields.push(String::new());
         }
+        let (field, line) = (fields.last_mut().expect("a field comes first"), line.trim_start());
+        let behind_the_last = field.ends_with(',') && line.starts_with(['}', ']', ')']);
+        field.truncate(field.len() - usize::from(behind_the_last));
+        field.push_str(line);
     }
     let pair = |field: &String| {
         let (name, value) = field.trim_end_matches(',').split_once(": ").expect("a named field");
         format!("\"{}\":{}", name, Value::parse(value).map_or_else(|| quoted(value), |_| value.into()))
     };
-    format!("{{{}}}", fields.iter().map(pair).collect::<Vec<_>>().join(","))
+    format!("{{{}}}", joined(fields.iter().map(pair)))
 }
 
 /// All processes of a program.
 pub struct Kit<P: Plugin> {
-    processes: BTreeMap<u64, (Id, P)>,
-    spec: String,
-    draws: bool,
-    kinds: Vec<Value>,
+    pub(crate) processes: BTreeMap<u64, (Id, P)>,
+    pub(crate) spec: String,
+    pub(crate) draws: bool,
+    pub(crate) kinds: Vec<Value>,
     events: Value,
     effects: Value,
-    env: Env<P::Message>,
+    pub(crate) env: Env<P::Message>,
     room: Vec<u8>,
 }
 
 impl<P: Plugin> Default for Kit<P> {
     fn default() -> Self {
-        if cfg!(target_arch = "wasm32") {
-            note_panics();
-        }
+        set_hook(Box::new(|info| {
+            eprintln!("{}", info);
+            PANIC.with(|panic| *panic.borrow_mut() = info.to_string().replace('\n', " "));
+        }));
         let parsed = |text: &str| Value::parse(text).expect("SPEC is no JSON");
         let spec = P::SPEC.split_whitespace().collect::<Vec<_>>().join(" ");
         let (now, to_itself) = (Duration::ZERO, VecDeque::new());
@@ -202,13 +193,13 @@ impl<P: Plugin> Kit<P> {
         if request.starts_with(b"{") {
             self.env.effects = self.json(std::str::from_utf8(request).expect("UTF-8")).into_bytes();
         } else if let Err(text) = self.event(&mut &request[..]) {
-            self.env.put_text(9, &text);
+            put_text(&text, self.env.effect(9));
         }
         &self.env.effects
     }
 
     /// Hands an event to a process, and then what it has sent to itself; says what is broken then.
-    fn event(&mut self, input: &mut &[u8]) -> Result<(), String> {
+    pub(crate) fn event(&mut self, input: &mut &[u8]) -> Result<(), String> {
         let (on, number, env) = (u8::get(input), u64::get(input), &mut self.env);
         let (id, process) = self.processes.get_mut(&number).expect("there is no such process");
         env.id = *id;
@@ -218,7 +209,7 @@ impl<P: Plugin> Kit<P> {
         env.effects.clear();
         env.to_itself.clear();
         match on {
-            2 => process.receive(env, u32::get(input), P::Message::get(input)),
+            2 => process.receive(env, Id::get(input), P::Message::get(input)),
             9 => process.handle(env, "command", input),
             _ => process.handle(env, &self.events.items[on as usize - 1].0, input),
         }
@@ -281,11 +272,12 @@ impl<P: Plugin> Kit<P> {
     }
 
     fn effects(&mut self, on: &str, request: &Value) -> String {
-        let index = self.events.items.iter().position(|event| event.0 == on).expect("there is no such request");
-        let mut event = vec![index as u8 + 1];
+        let index = self.events.items.iter().position(|event| event.0 == on);
+        let mut event = vec![index.expect("there is no such request") as u8 + 1];
         pack(self.events.key("all"), request, &mut event).expect("numbers");
         if self.draws {
-            event.extend(u64::from_str_radix(request.key("random").text(), 16).expect("random").to_le_bytes());
+            let bits = u64::from_str_radix(request.key("random").text(), 16).expect("random");
+            event.extend(bits.to_le_bytes());
         }
         pack(self.events.key(on), request, &mut event).expect("an event of its form");
         if on == "receive" {
@@ -295,18 +287,20 @@ impl<P: Plugin> Kit<P> {
         let broken = broken.map_or(String::new(), |text| format!(",\"broken\":{}", quoted(&text)));
         let (mut effects, input) = (Vec::new(), &mut &self.env.effects[..]);
         while !input.is_empty() {
-            let number = u8::get(input);
-            let mut effect = unpack(&self.effects.items[number as usize - 1].1, input);
-            if number == 4 {
-                effect = "{\"granted\":true}".into();
-            } else if let 1 | 6 = number {
-                let (kind, _) = (&self.kinds[u8::get(input) as usize], u64::get(input));
-                let key = if number == 1 { "kind" } else { "save" };
-                let start = effect.replace('}', if number == 1 { "," } else { "" });
-                let name = kind.key("kind").text();
-                effect = format!("{}\"{}\":\"{}\",\"msg\":{}}}", start, key, name, unpack(kind, input));
-            }
-            effects.push(effect);
+            effects.push(match u8::get(input) {
+                effect @ (1 | 6) => {
+                    let to = if effect == 1 { Some(Id::get(input)) } else { None };
+                    let start = to.map_or("save".into(), |to| format!("send\":{},\"kind", to));
+                    let (kind, _) = (&self.kinds[u8::get(input) as usize], u64::get(input));
+                    let name = quoted(kind.key("kind").text());
+                    format!("{{\"{}\":{},\"msg\":{}}}", start, name, unpack(kind, input))
+                        .replace(",\"msg\":{}", "")
+                }
+                4 => "{\"granted\":true}".into(),
+                effect => {
+                    unpack(&self.effects.items[effect as usize - 1].1, input).replace(",\"term\":0", "")
+                }
+            });
         }
         format!(",\"effects\":[{}]{}", effects.join(","), broken)
     }
@@ -314,10 +308,8 @@ impl<P: Plugin> Kit<P> {
     fn describe(&self) -> String {
         let has = |event: &&str| P::HANDLES.contains(event);
         let optional = ["start", "timeout", "suspect", "restore", "command"].into_iter().filter(has);
-        let handles = optional.map(|event| quoted(event).replace("command", "do"));
         let kinds = |group: &str| {
-            let kinds = P::Message::kinds().into_iter().filter(|kind| kind.0 == group);
-            kinds.map(|kind| kind.1).collect::<Vec<_>>().join(",")
+            joined(P::Message::kinds().into_iter().filter(|kind| kind.0 == group).map(|kind| kind.1))
         };
         format!(
             concat!(
@@ -329,7 +321,7 @@ impl<P: Plugin> Kit<P> {
             kinds(""),
             kinds("auxiliary"),
             kinds("saves"),
-            handles.collect::<Vec<_>>().join(","),
+            joined(optional.map(|event| quoted(event).replace("command", "do"))),
             &self.spec[1..],
         )
     }

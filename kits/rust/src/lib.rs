@@ -1,20 +1,20 @@
 //! Algorithms for Conclave in Rust: a process takes one event at a time and asks its `Env` for effects.
 //!
 //! Implement [`Process`], write a method for each event that the algorithm handles, and list them:
-//! `serve!(MyLock: request, release);`.
+//! `serve!(MyLock: request(), release());`.
 
 mod fields;
 mod json;
 mod kit;
-
-
-
+pub mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use fields::{put_text, put_uint};
+use fields::put_text;
 use json::{Value, NULL};
 
 pub use fields::*;
@@ -75,8 +75,7 @@ impl<M: Message> Env<M> {
         if to == self.id {
             self.to_itself.push_back(message);
         } else {
-            self.effects.push(1);
-            to.put(&mut self.effects);
+            to.put(self.effect(1));
             self.put(message);
         }
     }
@@ -88,35 +87,34 @@ impl<M: Message> Env<M> {
 
     /// Starts a timer, or starts it again.
     pub fn set_timer(&mut self, timer: &str, after: Duration) {
-        self.put_text(2, timer);
-        put_uint(after.as_nanos() as u64, &mut self.effects);
+        put_text(timer, self.effect(2));
+        (after.as_nanos() as u64).put(&mut self.effects);
     }
 
     pub fn cancel_timer(&mut self, timer: &str) {
-        self.put_text(3, timer);
+        put_text(timer, self.effect(3));
     }
 
     /// This process enters the critical section.
     pub fn granted(&mut self) {
-        self.effects.push(4);
+        self.effect(4);
     }
 
     /// This process names a leader: `NONE` if it trusts none any more. The term is 0 if there are none.
     pub fn elected(&mut self, leader: Id, term: u64) {
-        self.effects.push(5);
-        leader.put(&mut self.effects);
-        put_uint(term, &mut self.effects);
+        leader.put(self.effect(5));
+        term.put(&mut self.effects);
     }
 
     /// Keeps a value across a crash. The last one is handed to `new`.
     pub fn save(&mut self, value: M) {
-        self.effects.push(6);
+        self.effect(6);
         self.put(value);
     }
 
     /// Writes a line to the trace.
     pub fn log(&mut self, line: &str) {
-        self.put_text(7, line);
+        put_text(line, self.effect(7));
     }
 
     /// A random number from 0 to below `n`, which is at least 1. It follows from the 64 bits of the event
@@ -130,9 +128,9 @@ impl<M: Message> Env<M> {
         (u128::from(z ^ z >> 31) * u128::from(n) >> 64) as u64
     }
 
-    fn put_text(&mut self, effect: u8, text: &str) {
-        self.effects.push(effect);
-        put_text(text, &mut self.effects);
+    fn effect(&mut self, number: u8) -> &mut Vec<u8> {
+        self.effects.push(number);
+        &mut self.effects
     }
 
     /// Puts the index of the kind, the number of bytes of the fields, and these.
@@ -140,7 +138,7 @@ impl<M: Message> Env<M> {
         let start = self.effects.len() + 1;
         message.put(&mut self.effects);
         let end = self.effects.len();
-        put_uint((end - start) as u64, &mut self.effects);
+        ((end - start) as u64).put(&mut self.effects);
         self.effects[start..].rotate_left(end - start);
     }
 }
