@@ -158,7 +158,8 @@ macro_rules! record {
 #[macro_export]
 macro_rules! messages {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $(
-        $(#[$doc:meta])* $kind:ident = $($group:ident)? $word:literal $({ $($field:ident: $type:ty),* $(,)? })?
+        $(#[$doc:meta])*
+        $kind:ident = $($group:ident)? $word:literal $({ $($field:ident: $type:ty),* $(,)? })?
     ),* $(,)? }) => {
         $(#[$meta])*
         $vis enum $name { $($(#[$doc])* $kind $({ $($field: $type),* })?),* }

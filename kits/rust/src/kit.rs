@@ -112,7 +112,8 @@ fn located(bytes: &[u8]) -> i64 {
 const EVENTS: &str = r#"{"start":{},"receive":{"fields":[["from","uint"]]},
     "timeout":{"fields":[["timer","string"]]},"request":{"fields":[["session","uint"]]},"release":{},
     "elect":{},"suspect":{"fields":[["peer","uint"]]},"restore":{"fields":[["peer","uint"]]},
-    "do":{"fields":[["target","uint"],["op","string"]]},"all":{"fields":[["process","uint"],["now","uint"]]}}"#;
+    "do":{"fields":[["target","uint"],["op","string"]]},
+    "all":{"fields":[["process","uint"],["now","uint"]]}}"#;
 const EFFECTS: &str = r#"[{"fields":[["send","uint"]]},{"fields":[["set","string"],["after","uint"]]},
     {"fields":[["cancel","string"]]},{},{"fields":[["elected","uint"],["term","uint"]]},{},
     {"fields":[["log","string"]]}]"#;

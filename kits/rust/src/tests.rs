@@ -17,7 +17,8 @@ messages! {
     #[derive(Clone, Debug, PartialEq)]
     enum Message {
         All = "ALL" {
-            uint: u64, signed: i64, flag: bool, real: f64, text: String, wait: Duration, ids: Vec<Id>, pair: Pair
+            uint: u64, signed: i64, flag: bool, real: f64, text: String, wait: Duration, ids: Vec<Id>,
+            pair: Pair
         },
         Empty = "EMPTY",
         Long = auxiliary "LONG" { text: String },
