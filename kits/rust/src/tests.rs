@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::json::{read, Value};
+use crate::json::{quoted, read, Value};
 use crate::kit::Kit;
 use crate::Message as _;
 use crate::*;
@@ -215,8 +215,12 @@ fn events() {
     let json = r#","effects":[{"save":"STATE","msg":{"count":5}},{"save":"EMPTY"}]"#;
     answers(kits, r#""on":"start""#, 1, &[], json, &[6, 3, 1, 5, 6, 1, 0]);
 
-    let json = r#","effects":[{"elected":3,"term":7},{"elected":0},{"log":"from 1 at 1000"},{"send":2,"kind":"STATE","msg":{"count":1}}]"#;
-    let compact = [&[5, 3, 7, 5, 0, 0], &text(7, "from 1 at 1000")[..], &[1, 2, 3, 1, 1]].concat(); // to itself comes last
+    let json = concat!(
+        r#","effects":[{"elected":3,"term":7},{"elected":0},{"log":"from 1 at 1000"},{"send":2,"#,
+        r#""kind":"STATE","msg":{"count":1}}]"#
+    );
+    // What it sent to itself comes last.
+    let compact = [&[5, 3, 7, 5, 0, 0], &text(7, "from 1 at 1000")[..], &[1, 2, 3, 1, 1]].concat();
     answers(kits, r#""on":"elect""#, 6, &[], json, &compact);
 
     let json = r#","effects":[{"cancel":"beat"},{"set":"again","after":200}]"#;
@@ -257,7 +261,10 @@ fn messages() {
     let mut bytes = Vec::new();
     all().put(&mut bytes);
     assert_eq!((bytes[0], &bytes[1..]), (0, &fields[..]));
-    let json = r#""kind":"ALL","msg":{"uint":300,"signed":-65,"flag":true,"real":-0.5,"text":"é\"\u000a","wait":1000000,"ids":[1,200],"pair":{"id":2,"type":-1}}"#;
+    let json = concat!(
+        r#""kind":"ALL","msg":{"uint":300,"signed":-65,"flag":true,"real":-0.5,"#,
+        r#""text":"é\"\u000a","wait":1000000,"ids":[1,200],"pair":{"id":2,"type":-1}}"#
+    );
     answers(
         kits,
         &format!(r#""on":"receive","from":3,{}"#, json),
@@ -304,7 +311,10 @@ fn numbers() {
 #[test]
 fn failures() {
     let kits = &mut (kit::<Everything>(), kit::<Everything>());
-    let again = r#"{"n":2,"on":"receive","process":300,"now":1,"random":"0","from":1,"kind":"LONG","msg":{"text":"again"}}"#;
+    let again = concat!(
+        r#"{"n":2,"on":"receive","process":300,"now":1,"random":"0","from":1,"kind":"LONG","#,
+        r#""msg":{"text":"again"}}"#
+    );
     assert!(ask(&mut kits.0, again).contains("65536 messages to oneself in one event: an endless loop"));
     let failed = ask(&mut kits.0, &again.replace("again", "panic"));
     let line =
@@ -365,7 +375,10 @@ fn before_and_after() {
     ask(kit, &NEW.replace("300", "301").replace("}}", r#"},"saved":{"kind":"STATE","msg":{"count":7}}}"#));
     assert_eq!(
         ask(kit, r#"{"n":5,"on":"state","process":301}"#),
-        r#"{"n":5,"state":{"id":1,"incarnation":1,"count":7,"votes":"{1: true}","last":"None","names":["a","b,]"]}}"#
+        concat!(
+            r#"{"n":5,"state":{"id":1,"incarnation":1,"count":7,"votes":"{1: true}","last":"None","#,
+            r#""names":["a","b,]"]}}"#
+        )
     );
     assert_eq!(ask(kit, r#"{"n":6,"on":"drop","process":301}"#), r#"{"n":6}"#);
     assert!(ask(kit, r#"{"n":7,"on":"state","process":301}"#).starts_with(r#"{"n":7,"failed":"#));
@@ -375,9 +388,11 @@ fn before_and_after() {
 #[test]
 fn describe() {
     let want = concat!(
-        r#"{"n":1,"protocol":1,"spec":{"problem":"election","messages":[{"kind":"ALL","fields":[["uint","uint"],"#,
+        r#"{"n":1,"protocol":1,"spec":{"problem":"election","messages":["#,
+        r#"{"kind":"ALL","fields":[["uint","uint"],"#,
         r#"["signed","int"],["flag","bool"],["real","float"],["text","string"],["wait","duration"],"#,
-        r#"["ids",["uint"]],["pair",{"fields":[["id","uint"],["type","int"]]}]]},{"kind":"EMPTY","fields":[]}],"#,
+        r#"["ids",["uint"]],["pair",{"fields":[["id","uint"],["type","int"]]}]]},"#,
+        r#"{"kind":"EMPTY","fields":[]}],"#,
         r#""auxiliary":[{"kind":"LONG","fields":[["text","string"]]}],"#,
         r#""saves":[{"kind":"STATE","fields":[["count","uint"]]}],"#,
         r#""handles":["start","timeout","suspect","restore","do"],"states":true, "#,
@@ -390,6 +405,7 @@ fn describe() {
 
 #[test]
 fn json() {
+    assert_eq!(quoted("\u{7} /\\\"é"), r#""\u0007 /\\\"é""#);
     let text = r#" { "a" : [1, -2.5,true,null,"\ud83d\ude00\u0007 \/\\\n"] ,"b":{}} "#;
     let value = Value::parse(text).expect("it is JSON");
     let items: Vec<_> = value.key("a").items.iter().map(|item| item.1.raw.as_str()).collect();
