@@ -1,15 +1,17 @@
-//! ricart_agrawala with one rule wrong, to see how Conclave finds it: a process that wants to enter compares
-//! the sequence numbers alone, and defers a request only if its own number is lower. To a request with an equal
-//! number it replies, and so does the other process. So two processes that ask at once both enter.
+//! ricart_agrawala with one rule wrong, to see how Conclave finds it: a process that wants to enter
+//! compares the sequence numbers alone, and defers a request only if its own number is lower. To a request
+//! with an equal number it replies, and so does the other process. So two processes that ask at once both
+//! enter.
 
-use conclave::{messages, record, serve, Config, Env, Id, Mutex, Process, Promises, Result, Spec, Survives};
+use conclave::{messages, record, serve, Config, Env, Id, Params, Process, NONE};
 
 record! {
-    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
     struct Stamp { number: u64, id: Id }
 }
 
 messages! {
+    #[derive(Clone, Debug, PartialEq)]
     enum Message {
         /// Asks its receiver for permission to enter.
         Request = "REQUEST" { stamp: Stamp },
@@ -21,7 +23,8 @@ messages! {
 /// The paper's variables; its `Outstanding_Reply_Count` is the set `needed`.
 #[derive(Debug)]
 struct BrokenLock {
-    config: Config,
+    id: Id,
+    others: Vec<Id>,
     /// Of the present request, otherwise of the last one.
     own: Stamp,
     /// The highest sequence number seen in any request.
@@ -37,23 +40,26 @@ struct BrokenLock {
 impl Process for BrokenLock {
     type Message = Message;
 
-    fn spec() -> Spec {
-        Spec {
-            summary: "ricart-agrawala with one rule wrong: of two requests with equal numbers, none waits",
-            survives: Survives { duplication: true, ..Survives::default() },
-            promises: Promises { starvation_free: true, ..Promises::default() },
-            breaks: "Any crash blocks it, also of a process that does not want to enter, and so does a lost \
-                message: a process that asks afterwards lacks one reply forever.",
-            ..Spec::default()
-        }
-    }
+    const SPEC: &'static str = r#"{
+        "summary": "ricart-agrawala with one rule wrong: of two requests with equal numbers, none waits",
+        "survives": {"duplication": true},
+        "promises": {"starvation_free": true},
+        "breaks": "Any crash blocks it, also of a process that does not want to enter, and so does a lost
+            message: a process that asks afterwards lacks one reply forever."
+    }"#;
 
     /// Starts with no request and no number seen. A process that comes back from a crash counts on
     /// beyond its former life, or its requests would come before those inside.
-    fn new(config: Config, _: Option<Message>) -> Self {
-        let highest = u64::from(config.incarnation) << 32;
-        let own = Stamp { number: 0, id: Id::NONE };
-        BrokenLock { config, own, highest, requesting: false, needed: Vec::new(), deferred: Vec::new() }
+    fn new(config: Config, _: Params, _: Option<Message>) -> Self {
+        BrokenLock {
+            id: config.id,
+            others: config.others(),
+            own: Stamp { number: 0, id: NONE },
+            highest: u64::from(config.incarnation) << 32,
+            requesting: false,
+            needed: Vec::new(),
+            deferred: Vec::new(),
+        }
     }
 
     fn receive(&mut self, env: &mut Env<Message>, from: Id, message: Message) {
@@ -65,7 +71,7 @@ impl Process for BrokenLock {
 
     /// What the paper's proof rests on: only a requester waits or makes others wait, and those come
     /// after it.
-    fn invariant(&self) -> Result<()> {
+    fn invariant(&self) -> Result<(), String> {
         if !self.requesting && !(self.needed.is_empty() && self.deferred.is_empty()) {
             return Err("not requesting, but replies are due".into());
         }
@@ -76,13 +82,13 @@ impl Process for BrokenLock {
     }
 }
 
-impl Mutex for BrokenLock {
+impl BrokenLock {
     /// Rule 1: choose a number above all that were seen, and ask.
     fn request(&mut self, env: &mut Env<Message>) {
         self.requesting = true;
-        self.own = Stamp { number: self.highest + 1, id: self.config.id };
-        self.needed.extend(self.config.others());
-        env.broadcast(self.config.others(), Message::Request { stamp: self.own });
+        self.own = Stamp { number: self.highest + 1, id: self.id };
+        self.needed = self.others.clone();
+        env.broadcast(&self.others, Message::Request { stamp: self.own });
         self.enter_if_allowed(env);
     }
 
@@ -93,9 +99,7 @@ impl Mutex for BrokenLock {
             env.send(stamp.id, Message::Reply { stamp });
         }
     }
-}
 
-impl BrokenLock {
     /// Rule 2, with the mistake: the rest of the stamps should decide between equal numbers.
     fn on_request(&mut self, env: &mut Env<Message>, stamp: Stamp) {
         self.highest = self.highest.max(stamp.number);
@@ -124,20 +128,20 @@ impl BrokenLock {
     }
 }
 
-serve!(BrokenLock);
+serve!(BrokenLock: request(), release());
 
 #[cfg(test)]
 mod tests {
     use super::BrokenLock;
-    use conclave::{testing::Cluster, Id};
+    use conclave::testing::Cluster;
 
     /// What the mistake does: two that ask at once are inside at once.
     #[test]
     fn two_enter() {
-        let mut cluster = Cluster::<BrokenLock>::new(2, &[]);
+        let mut cluster = Cluster::<BrokenLock>::new(2, "{}");
         cluster.request(1);
         cluster.request(2);
         cluster.settle();
-        assert_eq!(cluster.inside(), [Id(2), Id(1)]);
+        assert_eq!(cluster.inside(), [2, 1]);
     }
 }

@@ -6,11 +6,10 @@
 //! twice N if they ascend in the direction of the messages, half of N squared if they descend, and N times
 //! the N-th harmonic number on average.
 
-use conclave::{
-    messages, serve, Config, Elector, Env, Id, Needs, Network, Paper, Parameter, Process, Promises, Result, Spec,
-};
+use conclave::{messages, serve, Config, Env, Id, Network, Params, Process, NONE};
 
 messages! {
+    #[derive(Clone, Debug)]
     enum Message {
         /// Goes round the ring with the ID of the process that wants to lead.
         Probe = "PROBE" { id: Id },
@@ -21,7 +20,8 @@ messages! {
 
 #[derive(Debug)]
 struct ChangRoberts {
-    config: Config,
+    id: Id,
+    next: Id,
     join: bool,
     /// It does not want to lead once it has passed an ID on.
     passive: bool,
@@ -32,63 +32,58 @@ struct ChangRoberts {
     leader: Id,
 }
 
-/// Two may lead if a process that has passed an ID on wants to lead afterwards.
-fn doubt(network: &Network) -> Result<()> {
-    if network.params.get("relay_makes_passive") {
-        return Ok(());
-    }
-    Err("relay_makes_passive is false: a process whose ID comes behind that of the winner wins too".into())
-}
-
 impl Process for ChangRoberts {
     type Message = Message;
 
-    fn spec() -> Spec {
-        Spec {
-            summary: "on a ring; each passes larger IDs on, so that the largest returns to its sender",
-            paper: Paper {
-                authors: "E. Chang, R. Roberts",
-                title: "An improved algorithm for decentralized extrema-finding in circular \
-                    configurations of processes",
-                venue: "CACM 22(5), 281-283",
-                year: 1979,
-                doi: "10.1145/359104.359108",
-                deviations: "With mode initiators-only, a process that has passed an ID on does not want to \
-                    lead any more. With mode join, it puts its own ID in place of a smaller one, so that \
-                    the largest of all processes leads. There is one election: a later request for another \
-                    is ignored.",
-            },
-            needs: Needs { topology: "ring", ..Needs::default() },
-            doubts: Some(doubt),
-            parameters: vec![
-                Parameter::one_of(
-                    "mode",
-                    &["initiators-only", "join"],
-                    "which processes may lead: those that wanted an election, or all",
-                ),
-                Parameter::fixed(
-                    "relay_makes_passive",
-                    true,
-                    "a process that has passed an ID on does not want to lead any more; without this rule two may",
-                ),
-            ],
-            promises: Promises { announced: true, leadership: "at most one", ..Promises::default() },
-            breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or some \
-                never learn of the leader.",
-            ..Spec::default()
+    const SPEC: &'static str = r#"{
+        "summary": "on a ring; each passes larger IDs on, so that the largest returns to its sender",
+        "paper": {
+            "authors": "E. Chang, R. Roberts",
+            "title": "An improved algorithm for decentralized extrema-finding in circular configurations
+                of processes",
+            "venue": "CACM 22(5), 281-283",
+            "year": 1979,
+            "doi": "10.1145/359104.359108",
+            "deviations": "With mode initiators-only, a process that has passed an ID on does not want to
+                lead any more. With mode join, it puts its own ID in place of a smaller one, so that the
+                largest of all processes leads. There is one election: a later request for another is
+                ignored."
+        },
+        "needs": {"topology": "ring"},
+        "doubts": true,
+        "parameters": [
+            {"name": "mode", "type": "enum", "default": "initiators-only",
+                "choices": ["initiators-only", "join"],
+                "doc": "which processes may lead: those that wanted an election, or all"},
+            {"name": "relay_makes_passive", "type": "bool", "default": true,
+                "doc": "a process that has passed an ID on does not want to lead any more; without this
+                    rule two may"}
+        ],
+        "promises": {"announced": true, "leadership": "at most one"},
+        "breaks": "Any crash opens the ring, and a lost message is not sent again: no process leads, or
+            some never learn of the leader."
+    }"#;
+
+    /// Has heard of no election.
+    fn new(config: Config, params: Params, _: Option<Message>) -> Self {
+        ChangRoberts {
+            id: config.id,
+            next: config.neighbors[config.neighbors.len() - 1],
+            join: params.get::<String>("mode") == "join",
+            passive: params.get("relay_makes_passive"),
+            taken: false,
+            candidate: false,
+            leader: NONE,
         }
     }
 
-    /// Has heard of no election.
-    fn new(config: Config, _: Option<Message>) -> Self {
-        ChangRoberts {
-            join: config.params.get::<String>("mode") == "join",
-            passive: config.params.get("relay_makes_passive"),
-            taken: false,
-            candidate: false,
-            leader: Id::NONE,
-            config,
+    /// Two may lead if a process that has passed an ID on wants to lead afterwards.
+    fn doubt(_: &Network, params: &Params) -> Result<(), String> {
+        if params.get("relay_makes_passive") {
+            return Ok(());
         }
+        Err("relay_makes_passive is false: a process whose ID comes behind that of the winner wins too"
+            .into())
     }
 
     fn receive(&mut self, env: &mut Env<Message>, _: Id, message: Message) {
@@ -99,33 +94,26 @@ impl Process for ChangRoberts {
     }
 }
 
-impl Elector for ChangRoberts {
+impl ChangRoberts {
     /// Sends the own ID out, unless it is too late.
     fn elect(&mut self, env: &mut Env<Message>) {
         if !self.taken {
             self.taken = true;
             self.candidate = true;
-            env.send(self.next(), Message::Probe { id: self.config.id });
+            env.send(self.next, Message::Probe { id: self.id });
         }
-    }
-}
-
-impl ChangRoberts {
-    fn next(&self) -> Id {
-        self.config.neighbors[self.config.neighbors.len() - 1]
     }
 
     fn on_probe(&mut self, env: &mut Env<Message>, id: Id) {
-        let own = self.config.id;
-        if id == own {
-            self.announce(env, own); // it has come round
-        } else if id < own && self.candidate {
+        if id == self.id {
+            self.announce(env, id); // it has come round
+        } else if id < self.id && self.candidate {
             // It is swallowed.
-        } else if id < own && self.join && !self.taken {
+        } else if id < self.id && self.join && !self.taken {
             self.elect(env);
         } else {
             self.taken |= self.passive;
-            env.send(self.next(), Message::Probe { id });
+            env.send(self.next, Message::Probe { id });
         }
     }
 
@@ -136,26 +124,26 @@ impl ChangRoberts {
         if leader > self.leader {
             self.leader = leader;
             env.elected(leader, 1);
-            env.send(self.next(), Message::Elected { id: leader });
+            env.send(self.next, Message::Elected { id: leader });
         }
     }
 }
 
-serve!(ChangRoberts);
+serve!(ChangRoberts: elect());
 
 #[cfg(test)]
 mod tests {
     use super::ChangRoberts;
-    use conclave::{testing::Cluster, Id};
+    use conclave::testing::Cluster;
 
     /// 3N-1 messages if all want to lead, on a ring in ascending order; 2N if one does.
     #[test]
     fn counts() {
         for (candidates, leader, messages) in [(vec![1, 2, 3, 4, 5], 5, 14), (vec![2], 2, 10)] {
-            let mut cluster = Cluster::<ChangRoberts>::new(5, &[]);
+            let mut cluster = Cluster::<ChangRoberts>::new(5, "{}");
             candidates.into_iter().for_each(|id| drop(cluster.elect(id)));
             cluster.settle();
-            assert_eq!(cluster.leaders().values().copied().collect::<Vec<_>>(), [Id(leader); 5]);
+            assert_eq!(cluster.leaders().values().copied().collect::<Vec<_>>(), [leader; 5]);
             assert_eq!(cluster.sent("PROBE") + cluster.sent("ELECTED"), messages);
         }
     }
@@ -163,9 +151,9 @@ mod tests {
     /// With mode join, the largest of all leads, whichever process wants an election.
     #[test]
     fn join() {
-        let mut cluster = Cluster::<ChangRoberts>::new(4, &[("mode", "join".into())]);
+        let mut cluster = Cluster::<ChangRoberts>::new(4, r#"{"mode": "join"}"#);
         cluster.elect(1);
         cluster.settle();
-        assert_eq!(cluster.leaders()[&Id(1)], Id(4));
+        assert_eq!(cluster.leaders()[&1], 4);
     }
 }

@@ -6,15 +6,16 @@
 //! highest that its sender had seen, and equal numbers by process. So of any two requests one waits
 //! for the other, and never both. There is no RELEASE: the deferred replies take its place.
 
-use conclave::{messages, record, serve, Config, Env, Id, Mutex, Paper, Process, Promises, Result, Spec, Survives};
+use conclave::{messages, record, serve, Config, Env, Id, Params, Process, NONE};
 
 record! {
     /// Orders requests: by sequence number, and equal ones by process.
-    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
     struct Stamp { number: u64, id: Id }
 }
 
 messages! {
+    #[derive(Clone, Debug, PartialEq)]
     enum Message {
         /// Asks its receiver for permission to enter.
         Request = "REQUEST" { stamp: Stamp },
@@ -26,7 +27,8 @@ messages! {
 /// The paper's variables; its `Outstanding_Reply_Count` is the set `needed`.
 #[derive(Debug)]
 struct RicartAgrawala {
-    config: Config,
+    id: Id,
+    others: Vec<Id>,
     /// Of the present request, otherwise of the last one.
     own: Stamp,
     /// The highest sequence number seen in any request.
@@ -42,33 +44,36 @@ struct RicartAgrawala {
 impl Process for RicartAgrawala {
     type Message = Message;
 
-    fn spec() -> Spec {
-        Spec {
-            summary: "ask all others; a process that asked earlier or is inside replies when it leaves",
-            paper: Paper {
-                authors: "G. Ricart, A. K. Agrawala",
-                title: "An optimal algorithm for mutual exclusion in computer networks",
-                venue: "CACM 24(1), 9-17",
-                year: 1981,
-                doi: "10.1145/358527.358537",
-                deviations: "A REPLY names the request that it answers, and those that have replied are kept \
-                    as a set; the paper counts bare REPLYs. So duplicates change nothing. A process that \
-                    comes back numbers its requests beyond those of its former life.",
-            },
-            survives: Survives { duplication: true, ..Survives::default() },
-            promises: Promises { starvation_free: true, ..Promises::default() },
-            breaks: "Any crash blocks it, also of a process that does not want to enter, and so does a lost \
-                message: a process that asks afterwards lacks one reply forever.",
-            ..Spec::default()
-        }
-    }
+    const SPEC: &'static str = r#"{
+        "summary": "ask all others; a process that asked earlier or is inside replies when it leaves",
+        "paper": {
+            "authors": "G. Ricart, A. K. Agrawala",
+            "title": "An optimal algorithm for mutual exclusion in computer networks",
+            "venue": "CACM 24(1), 9-17",
+            "year": 1981,
+            "doi": "10.1145/358527.358537",
+            "deviations": "A REPLY names the request that it answers, and those that have replied are kept
+                as a set; the paper counts bare REPLYs. So duplicates change nothing. A process that
+                comes back numbers its requests beyond those of its former life."
+        },
+        "survives": {"duplication": true},
+        "promises": {"starvation_free": true},
+        "breaks": "Any crash blocks it, also of a process that does not want to enter, and so does a lost
+            message: a process that asks afterwards lacks one reply forever."
+    }"#;
 
     /// Starts with no request and no number seen. A process that comes back from a crash counts on
     /// beyond its former life, or its requests would come before those inside.
-    fn new(config: Config, _: Option<Message>) -> Self {
-        let highest = u64::from(config.incarnation) << 32;
-        let own = Stamp { number: 0, id: Id::NONE };
-        RicartAgrawala { config, own, highest, requesting: false, needed: Vec::new(), deferred: Vec::new() }
+    fn new(config: Config, _: Params, _: Option<Message>) -> Self {
+        RicartAgrawala {
+            id: config.id,
+            others: config.others(),
+            own: Stamp { number: 0, id: NONE },
+            highest: u64::from(config.incarnation) << 32,
+            requesting: false,
+            needed: Vec::new(),
+            deferred: Vec::new(),
+        }
     }
 
     fn receive(&mut self, env: &mut Env<Message>, from: Id, message: Message) {
@@ -80,7 +85,7 @@ impl Process for RicartAgrawala {
 
     /// What the paper's proof rests on: only a requester waits or makes others wait, and those come
     /// after it.
-    fn invariant(&self) -> Result<()> {
+    fn invariant(&self) -> Result<(), String> {
         if !self.requesting && !(self.needed.is_empty() && self.deferred.is_empty()) {
             return Err("not requesting, but replies are due".into());
         }
@@ -91,13 +96,13 @@ impl Process for RicartAgrawala {
     }
 }
 
-impl Mutex for RicartAgrawala {
+impl RicartAgrawala {
     /// Rule 1: choose a number above all that were seen, and ask.
     fn request(&mut self, env: &mut Env<Message>) {
         self.requesting = true;
-        self.own = Stamp { number: self.highest + 1, id: self.config.id };
-        self.needed.extend(self.config.others());
-        env.broadcast(self.config.others(), Message::Request { stamp: self.own });
+        self.own = Stamp { number: self.highest + 1, id: self.id };
+        self.needed = self.others.clone();
+        env.broadcast(&self.others, Message::Request { stamp: self.own });
         self.enter_if_allowed(env);
     }
 
@@ -108,9 +113,7 @@ impl Mutex for RicartAgrawala {
             env.send(stamp.id, Message::Reply { stamp });
         }
     }
-}
 
-impl RicartAgrawala {
     /// Rule 2. What counts is the number of the own request, not the highest seen since. Inside the
     /// critical section, too: whatever comes before the own request was over when its sender replied.
     fn on_request(&mut self, env: &mut Env<Message>, stamp: Stamp) {
@@ -140,28 +143,28 @@ impl RicartAgrawala {
     }
 }
 
-serve!(RicartAgrawala);
+serve!(RicartAgrawala: request(), release());
 
 #[cfg(test)]
 mod tests {
     use super::{Message, RicartAgrawala, Stamp};
-    use conclave::{testing::Cluster, Effect, Id};
+    use conclave::testing::{Cluster, Effect};
 
     fn stamp(number: u64, id: u32) -> Stamp {
-        Stamp { number, id: Id(id) }
+        Stamp { number, id }
     }
 
     /// 2(N-1) messages for each entry, and entries follow the order of the stamps.
     #[test]
     fn all_ask_at_once() {
         let n = 5;
-        let mut cluster = Cluster::<RicartAgrawala>::new(n, &[]);
+        let mut cluster = Cluster::<RicartAgrawala>::new(n, "{}");
         for id in 1..=n {
             cluster.request(id);
         }
         for id in 1..=n {
             cluster.settle();
-            assert_eq!(cluster.inside(), [Id(id)]);
+            assert_eq!(cluster.inside(), [id]);
             cluster.release(id);
         }
         assert_eq!((cluster.sent("REQUEST"), cluster.sent("REPLY")), (20, 20));
@@ -171,14 +174,14 @@ mod tests {
     /// the highest number that it has seen is larger.
     #[test]
     fn compares_the_request_not_the_clock() {
-        let mut cluster = Cluster::<RicartAgrawala>::new(3, &[]);
+        let mut cluster = Cluster::<RicartAgrawala>::new(3, "{}");
         cluster.request(2);
         assert_eq!(cluster.receive(2, 3, Message::Request { stamp: stamp(9, 3) }), []);
         assert_eq!(cluster.receive(2, 1, Message::Request { stamp: stamp(5, 1) }), []);
         assert_eq!(cluster.receive(2, 1, Message::Reply { stamp: stamp(1, 2) }), []);
         assert_eq!(cluster.receive(2, 3, Message::Reply { stamp: stamp(1, 2) }), [Effect::Granted]);
-        let replies =
-            [stamp(9, 3), stamp(5, 1)].map(|s| Effect::Send { to: s.id, message: Message::Reply { stamp: s } });
+        let replies = [stamp(9, 3), stamp(5, 1)]
+            .map(|s| Effect::Send { to: s.id, message: Message::Reply { stamp: s } });
         assert_eq!(cluster.release(2), replies);
     }
 }

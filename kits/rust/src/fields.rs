@@ -1,298 +1,140 @@
-//! What messages are made of, as bytes on the network and as JSON.
+//! What messages are made of, and the bytes that they are on the network: the compact layout.
 
-use std::fmt::{Debug, Display, Formatter};
+use std::fmt::Debug;
 use std::time::Duration;
 
-use crate::json::unescaped;
-use crate::{Json, Result};
+/// A process: 1, 2, 3 and so on.
+pub type Id = u32;
 
-/// A process: 1, 2, 3 and so on. `Id::NONE` stands for no process.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id(pub u32);
-
-impl Id {
-    pub const NONE: Id = Id(0);
-}
-
-impl Display for Id {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        Display::fmt(&self.0, f)
-    }
-}
-
-impl Debug for Id {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        Debug::fmt(&self.0, f)
-    }
-}
+/// No process.
+pub const NONE: Id = 0;
 
 /// A type that a field of a message can have. `record!` makes more of them.
 pub trait Field: Sized {
-    /// The type, as the protocol writes it.
-    fn kind() -> Json;
-    fn encode(&self, out: &mut Vec<u8>);
-    fn decode(input: &mut &[u8]) -> Result<Self>;
-    fn to_json(&self) -> Json;
-    fn from_json(json: &Json) -> Result<Self>;
-}
-
-pub(crate) fn take<'a>(input: &mut &'a [u8], count: usize) -> Result<&'a [u8]> {
-    if count > input.len() {
-        return Err("the request ends early".into());
-    }
-    let (taken, rest) = input.split_at(count);
-    *input = rest;
-    Ok(taken)
-}
-
-pub(crate) fn take_text<'a>(input: &mut &'a [u8]) -> Result<&'a str> {
-    let length = u64::decode(input)? as usize;
-    std::str::from_utf8(take(input, length)?).map_err(|e| e.to_string())
-}
-
-pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
-    (text.len() as u64).encode(out);
-    out.extend_from_slice(text.as_bytes());
-}
-
-macro_rules! integers {
-    ($word:literal: $($type:ty),*; $encode:expr, $decode:expr) => { $(
-        impl Field for $type {
-            fn kind() -> Json {
-                $word.into()
-            }
-            #[inline]
-            fn encode(&self, out: &mut Vec<u8>) {
-                let mut rest: u64 = $encode((*self).into());
-                while rest >= 0x80 {
-                    out.push(rest as u8 | 0x80);
-                    rest >>= 7;
-                }
-                out.push(rest as u8);
-            }
-            #[inline]
-            fn decode(input: &mut &[u8]) -> Result<Self> {
-                let mut number = 0;
-                for (i, byte) in input.iter().enumerate().take(10) {
-                    number |= u64::from(byte & 0x7f) << (7 * i);
-                    if *byte < 0x80 {
-                        *input = &input[i + 1..];
-                        return $decode(number).try_into().map_err(|_| format!("{} is out of range", number));
-                    }
-                }
-                Err("the request ends within a number".into())
-            }
-            fn to_json(&self) -> Json {
-                Json::Number(*self as f64)
-            }
-            fn from_json(json: &Json) -> Result<Self> {
-                match json {
-                    Json::Number(n) if n.fract() == 0.0 => {
-                        (*n as i64).try_into().map_err(|_| format!("{} is out of range", n))
-                    }
-                    _ => Err(format!("{} is no whole number", json)),
-                }
-            }
-        }
-    )* };
-}
-
-integers!("uint": u8, u16, u32, u64; |x: u64| x, |x: u64| x);
-integers!("int": i8, i16, i32, i64; |x: i64| (x << 1 ^ x >> 63) as u64, |x: u64| (x >> 1) as i64 ^ -((x & 1) as i64));
-
-/// A type whose values are those of another.
-macro_rules! as_other {
-    ($type:ty, $word:literal, $other:ty, $to:expr, $from:expr) => {
-        impl Field for $type {
-            fn kind() -> Json {
-                $word.into()
-            }
-            #[inline]
-            fn encode(&self, out: &mut Vec<u8>) {
-                $to(self).encode(out)
-            }
-            #[inline]
-            fn decode(input: &mut &[u8]) -> Result<Self> {
-                <$other>::decode(input).and_then($from)
-            }
-            fn to_json(&self) -> Json {
-                $to(self).to_json()
-            }
-            fn from_json(json: &Json) -> Result<Self> {
-                <$other>::from_json(json).and_then($from)
-            }
-        }
-    };
-}
-
-as_other!(Id, "id", u32, |id: &Id| id.0, |n| Ok(Id(n)));
-as_other!(Duration, "duration", i64, |d: &Duration| nanoseconds(*d) as i64, |n| match u64::try_from(n) {
-    Ok(n) => Ok(Duration::from_nanos(n)),
-    Err(_) => Err(format!("the duration {} ns is below 0", n)),
-});
-
-/// What Duration has as 128 bits, with which 32-bit machines are slow.
-#[inline]
-pub(crate) fn nanoseconds(d: Duration) -> u64 {
-    d.as_secs() * 1_000_000_000 + u64::from(d.subsec_nanos())
-}
-
-impl Field for bool {
-    fn kind() -> Json {
-        "bool".into()
-    }
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.push((*self).into());
-    }
-    fn decode(input: &mut &[u8]) -> Result<Self> {
-        Ok(take(input, 1)?[0] != 0)
-    }
-    fn to_json(&self) -> Json {
-        Json::Bool(*self)
-    }
-    fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Bool(value) = json {
-            Ok(*value)
-        } else {
-            Err(format!("{} is neither true nor false", json))
-        }
-    }
-}
-
-impl Field for f64 {
-    fn kind() -> Json {
-        "float".into()
-    }
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
-    }
-    fn decode(input: &mut &[u8]) -> Result<Self> {
-        Ok(f64::from_le_bytes(take(input, 8)?.try_into().expect("8 bytes")))
-    }
-    fn to_json(&self) -> Json {
-        Json::Number(*self)
-    }
-    fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Number(value) = json {
-            Ok(*value)
-        } else {
-            Err(format!("{} is no number", json))
-        }
-    }
-}
-
-impl Field for String {
-    fn kind() -> Json {
-        "string".into()
-    }
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_text(out, self);
-    }
-    fn decode(input: &mut &[u8]) -> Result<Self> {
-        take_text(input).map(str::to_owned)
-    }
-    fn to_json(&self) -> Json {
-        self.clone().into()
-    }
-    fn from_json(json: &Json) -> Result<Self> {
-        if let Json::Text(text) = json {
-            Ok(text.clone().into())
-        } else {
-            Err(format!("{} is no string", json))
-        }
-    }
-}
-
-impl<T: Field> Field for Vec<T> {
-    fn kind() -> Json {
-        Json::List(vec![T::kind()])
-    }
-    fn encode(&self, out: &mut Vec<u8>) {
-        (self.len() as u64).encode(out);
-        self.iter().for_each(|item| item.encode(out));
-    }
-    fn decode(input: &mut &[u8]) -> Result<Self> {
-        (0..u64::decode(input)?).map(|_| T::decode(input)).collect()
-    }
-    fn to_json(&self) -> Json {
-        Json::List(self.iter().map(T::to_json).collect())
-    }
-    fn from_json(json: &Json) -> Result<Self> {
-        if let Json::List(list) = json {
-            list.iter().map(T::from_json).collect()
-        } else {
-            Err(format!("{} is no list", json))
-        }
-    }
-}
-
-/// A kind of message, as the protocol describes it.
-pub struct Kind {
-    pub name: &'static str,
-    /// `""` of a message, `"auxiliary"` or `"saved"`.
-    pub group: &'static str,
-    pub fields: Vec<(&'static str, Json)>,
-}
-
-impl Kind {
-    pub(crate) fn to_json(&self) -> Json {
-        Json::object([("kind", self.name.into()), ("fields", pairs(&self.fields))])
-    }
-}
-
-/// A list of names and types.
-pub fn pairs(fields: &[(&'static str, Json)]) -> Json {
-    Json::List(fields.iter().map(|(name, kind)| Json::List(vec![unescaped(name).into(), kind.clone()])).collect())
+    /// The type, as the protocol writes it in JSON.
+    fn form() -> String;
+    fn put(&self, out: &mut Vec<u8>);
+    /// Panics if the bytes are none of this type: Conclave does not send such.
+    fn get(input: &mut &[u8]) -> Self;
 }
 
 /// All messages of an algorithm; `messages!` implements it.
-pub trait Message: Clone + Debug + PartialEq {
-    /// Names of the kinds: messages, then auxiliary ones, then those that are only saved.
-    const NAMES: &'static [&'static str];
-    fn kinds() -> Vec<Kind>;
-    fn index(&self) -> u8;
-    fn encode(&self, out: &mut Vec<u8>);
-    fn decode(index: u8, input: &mut &[u8]) -> Result<Self>;
-    fn to_json(&self) -> Json;
-    fn from_json(index: u8, json: &Json) -> Result<Self>;
+pub trait Message: Clone + Debug {
+    /// The group of each kind, `""` if it is a plain message, and its form.
+    fn kinds() -> Vec<(&'static str, String)>;
+    fn put(&self, out: &mut Vec<u8>);
+    fn get(input: &mut &[u8]) -> Self;
+}
+
+pub(crate) fn take<'a>(input: &mut &'a [u8], count: usize) -> &'a [u8] {
+    let (taken, rest) = input.split_at(count);
+    *input = rest;
+    taken
+}
+
+pub(crate) fn put_text(text: &str, out: &mut Vec<u8>) {
+    (text.len() as u64).put(out);
+    out.extend_from_slice(text.as_bytes());
+}
+
+macro_rules! fields {
+    ($($form:literal: $($type:ident)+, |$value:ident, $out:ident| $put:expr, |$input:ident| $get:expr;)*) => {
+        $($(impl Field for $type {
+            fn form() -> String {
+                concat!('"', $form, '"').into()
+            }
+            #[inline]
+            fn put(&self, $out: &mut Vec<u8>) {
+                let $value = self;
+                $put
+            }
+            #[inline]
+            fn get($input: &mut &[u8]) -> Self {
+                $get
+            }
+        })+)*
+    };
+}
+
+fields! {
+    "uint": u64, |n, out| {
+        let mut rest = *n;
+        while rest >= 0x80 {
+            out.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        out.push(rest as u8);
+    }, |input| {
+        let byte = take(input, 1)[0];
+        u64::from(byte & 0x7f) | if byte < 0x80 { 0 } else { u64::get(input) << 7 }
+    };
+    "uint": u8 u16 u32, |n, out| u64::from(*n).put(out), |input| u64::get(input).try_into().expect("a uint");
+    "int": i64, |n, out| ((n << 1 ^ n >> 63) as u64).put(out), |input| {
+        let n = u64::get(input);
+        (n >> 1) as i64 ^ -((n & 1) as i64)
+    };
+    "int": i8 i16 i32, |n, out| i64::from(*n).put(out), |input| i64::get(input).try_into().expect("an int");
+    "duration": Duration, |d, out| (d.as_nanos() as i64).put(out),
+        |input| Duration::from_nanos(i64::get(input).try_into().expect("a duration from 0 on"));
+    "bool": bool, |b, out| out.push((*b).into()), |input| take(input, 1)[0] != 0;
+    "float": f64, |x, out| out.extend(x.to_le_bytes()),
+        |input| f64::from_le_bytes(take(input, 8).try_into().expect("8 bytes"));
+    "string": String, |text, out| put_text(text, out), |input| {
+        let length = u64::get(input) as usize;
+        std::str::from_utf8(take(input, length)).expect("UTF-8").into()
+    };
+}
+
+impl<T: Field> Field for Vec<T> {
+    fn form() -> String {
+        format!("[{}]", T::form())
+    }
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        self.iter().for_each(|item| item.put(out));
+    }
+    fn get(input: &mut &[u8]) -> Self {
+        (0..u64::get(input)).map(|_| T::get(input)).collect()
+    }
+}
+
+/// The form of what has these fields. `start` is how it begins.
+pub fn form(start: &str, fields: &[(&str, String)]) -> String {
+    let pair = |field: &(&str, String)| format!("[\"{}\",{}]", field.0.trim_start_matches("r#"), field.1);
+    format!("{{{}\"fields\":[{}]}}", start, joined(fields.iter().map(pair)))
+}
+
+pub(crate) fn joined(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(",")
 }
 
 /// Declares a struct that messages, and other structs, can have as a field:
 ///
 /// ```
 /// conclave::record! {
-///     #[derive(Copy, Eq)]
+///     #[derive(Clone, Copy, Debug, PartialEq)]
 ///     pub struct Stamp { pub number: u64, pub id: conclave::Id }
 /// }
 /// ```
 #[macro_export]
 macro_rules! record {
     ($(#[$meta:meta])* $vis:vis struct $name:ident {
-        $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $type:ty),* $(,)?
+        $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty),* $(,)?
     }) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq)]
-        $vis struct $name { $($(#[$field_meta])* $field_vis $field: $type),* }
+        $vis struct $name { $($(#[$doc])* $field_vis $field: $type),* }
 
         impl $crate::Field for $name {
-            fn kind() -> $crate::Json {
-                $crate::Json::object([("fields", $crate::pairs(&[
-                    $((stringify!($field), <$type as $crate::Field>::kind())),*
-                ]))])
+            fn form() -> String {
+                $crate::form("", &[$((stringify!($field), <$type as $crate::Field>::form())),*])
             }
             #[inline]
-            fn encode(&self, out: &mut Vec<u8>) {
-                $($crate::Field::encode(&self.$field, out);)*
+            fn put(&self, out: &mut Vec<u8>) {
+                $($crate::Field::put(&self.$field, out);)*
             }
             #[inline]
-            fn decode(input: &mut &[u8]) -> $crate::Result<Self> {
-                Ok($name { $($field: $crate::Field::decode(input)?),* })
-            }
-            fn to_json(&self) -> $crate::Json {
-                $crate::Json::object([$((stringify!($field), $crate::Field::to_json(&self.$field))),*])
-            }
-            fn from_json(json: &$crate::Json) -> $crate::Result<Self> {
-                Ok($name { $($field: json.get(stringify!($field))?),* })
+            fn get(input: &mut &[u8]) -> Self {
+                $name { $($field: $crate::Field::get(input)),* }
             }
         }
     };
@@ -304,72 +146,48 @@ macro_rules! record {
 ///
 /// ```
 /// conclave::messages! {
+///     #[derive(Clone, Debug)]
 ///     pub enum Message {
 ///         Request = "REQUEST" { number: u64 },
 ///         Release = "RELEASE",
 ///         Ack = auxiliary "ACK" { number: u64 },
-///         State = saved "STATE" { highest: u64 },
+///         State = saves "STATE" { highest: u64 },
 ///     }
 /// }
 /// ```
 #[macro_export]
 macro_rules! messages {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $(
-        $(#[$kind_meta:meta])* $variant:ident = $($group:ident)? $kind:literal
-        $({ $($field:ident: $type:ty),* $(,)? })?
+        $(#[$doc:meta])*
+        $kind:ident = $($group:ident)? $word:literal $({ $($field:ident: $type:ty),* $(,)? })?
     ),* $(,)? }) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq)]
-        $vis enum $name { $($(#[$kind_meta])* $variant $({ $($field: $type),* })?),* }
+        $vis enum $name { $($(#[$doc])* $kind $({ $($field: $type),* })?),* }
 
         const _: () = {
-            enum Index { $($variant),* }
+            enum Index { $($kind),* }
 
             impl $crate::Message for $name {
-                const NAMES: &'static [&'static str] = &[$($kind),*];
-
-                fn kinds() -> Vec<$crate::Kind> {
-                    vec![$($crate::Kind {
-                        name: $kind,
-                        group: stringify!($($group)?),
-                        fields: vec![$($((stringify!($field), <$type as $crate::Field>::kind())),*)?],
-                    }),*]
+                fn kinds() -> Vec<(&'static str, String)> {
+                    vec![$((stringify!($($group)?), $crate::form(
+                        concat!("\"kind\":\"", $word, "\","),
+                        &[$($((stringify!($field), <$type as $crate::Field>::form())),*)?],
+                    ))),*]
                 }
                 #[inline]
-                fn index(&self) -> u8 {
-                    match self { $($name::$variant { .. } => Index::$variant as u8),* }
+                fn put(&self, out: &mut Vec<u8>) {
+                    match self { $($name::$kind $({ $($field),* })? => {
+                        out.push(Index::$kind as u8);
+                        $($($crate::Field::put($field, out);)*)?
+                    })* }
                 }
                 #[inline]
-                #[allow(unused_variables)]
-                fn encode(&self, out: &mut Vec<u8>) {
-                    match self {
-                        $($name::$variant { $($($field),*)? } => { $($($crate::Field::encode($field, out);)*)? })*
-                    }
-                }
-                #[inline]
-                #[allow(unused_variables)]
-                fn decode(index: u8, input: &mut &[u8]) -> $crate::Result<Self> {
-                    match index {
-                        $(i if i == Index::$variant as u8 => Ok($name::$variant {
-                            $($($field: $crate::Field::decode(input)?),*)?
-                        }),)*
-                        _ => Err(format!("there is no kind {}", index)),
-                    }
-                }
-                fn to_json(&self) -> $crate::Json {
-                    match self {
-                        $($name::$variant { $($($field),*)? } => $crate::Json::object([
-                            $($((stringify!($field), $crate::Field::to_json($field))),*)?
-                        ]),)*
-                    }
-                }
-                #[allow(unused_variables)]
-                fn from_json(index: u8, json: &$crate::Json) -> $crate::Result<Self> {
-                    match index {
-                        $(i if i == Index::$variant as u8 => Ok($name::$variant {
-                            $($($field: json.get(stringify!($field))?),*)?
-                        }),)*
-                        _ => Err(format!("there is no kind {}", index)),
+                fn get(input: &mut &[u8]) -> Self {
+                    match <u64 as $crate::Field>::get(input) {
+                        $(i if i == Index::$kind as u64 => $name::$kind $({
+                            $($field: $crate::Field::get(input)),*
+                        })?,)*
+                        i => panic!("there is no kind {}", i),
                     }
                 }
             }
