@@ -143,7 +143,6 @@ record Json(Matcher tokens) {
                 return list.stream().map(item -> read(p.getActualTypeArguments()[0], item)).toList();
             return switch (type.getTypeName()) {
                 case "int", "java.lang.Integer" -> v == null ? 0 : Math.toIntExact((Long) v);
-                case "long" -> v == null ? 0L : v;
                 case "boolean" -> v == Boolean.TRUE;
                 case "double", "java.lang.Double" -> ((Number) v).doubleValue();
                 case "java.time.Duration" -> Duration.ofNanos((Long) v);

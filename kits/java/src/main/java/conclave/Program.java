@@ -3,6 +3,7 @@ package conclave;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.*;
+import java.net.URI;
 import java.util.*;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -13,7 +14,7 @@ import java.util.stream.Stream;
  */
 public class Program {
     /** All keys that requests have; those that one has not are 0, false, empty or null. */
-    record Request(String on, long process, long now, String random, String timer, int from, int peer,
+    record Request(String on, Long process, Long now, String random, String timer, int from, int peer,
             int session, String kind, Map<?, ?> msg, String op, int target, Node.Config config,
             String parameter, Node.Network network, Map<?, ?> params) implements Node.Params {}
 
@@ -25,14 +26,14 @@ public class Program {
     /**
      * The spec is JSON as that page has it. The kit adds the problem, what the class handles, and the files.
      * Messages are names of kinds: NEW_LEADER is the record NewLeader in the class, in one that it extends,
-     * or in a helper. Helpers are further classes that the algorithm consists of.
+     * or in a helper. Helpers are the other classes that the algorithm consists of.
      */
     public <N extends Node> Program(String spec, Class<N> type, Function<Node.Config, N> constructor,
             Class<?>... helpers) {
         this.spec = Json.read(spec);
         this.constructor = constructor;
-        var all = Stream.concat(Stream.<Class<?>>iterate(type, c -> c != Object.class, Class::getSuperclass),
-                Stream.of(helpers)).flatMap(c -> Stream.of(c.getNestMembers())).toList();
+        var all = Stream.concat(Stream.of(helpers), Stream.<Class<?>>iterate(type, c -> c != Object.class,
+                Class::getSuperclass)).flatMap(c -> Stream.of(c.getNestMembers())).toList();
         for (var c : all) if (c.isRecord()) kinds.putIfAbsent(Json.Form.of(c).kind(), Json.Form.of(c));
         for (var list : List.of("messages", "auxiliary", "saves"))
             this.spec.computeIfPresent(list, (key, names) -> ((List<?>) names).stream().map(k -> Json.object(
@@ -40,9 +41,8 @@ public class Program {
         var handled = Stream.of(type.getMethods()).filter(m -> m.getDeclaringClass() != Node.class)
                 .map(m -> m.getName().equals("command") ? "do" : m.getName())
                 .filter(Set.of("start", "timeout", "suspect", "restore", "do")::contains).distinct().sorted();
-        this.spec.putAll(Json.object(
+        this.spec.putAll(Json.object("states", true, "doubts", true, "handles", handled.toList(),
                 "problem", Node.Mutex.class.isAssignableFrom(type) ? "mutex" : "election",
-                "handles", handled.toList(), "states", true, "doubts", true,
                 "files", all.stream().map(Program::file).distinct().toList()));
     }
 
@@ -54,7 +54,7 @@ public class Program {
 
     /** The class or the jar: by these files, Conclave tells whether two runs had the same program. */
     private static String file(Class<?> type) {
-        String source = type.getProtectionDomain().getCodeSource().getLocation().getPath();
+        String source = URI.create("" + type.getProtectionDomain().getCodeSource().getLocation()).getPath();
         return source.endsWith("/") ? source + type.getName().replace('.', '/') + ".class" : source;
     }
 
@@ -103,6 +103,7 @@ public class Program {
             case "suspect" -> node.suspect(env, r.peer);
             case "restore" -> node.restore(env, r.peer);
             case "do" -> node.command(env, r.op, r.target);
+            default -> Json.refuse("request " + r.on);
         }
         for (int i = 0; i < env.own.size(); i++) node.receive(env, node.id, env.own.get(i));
         return Json.object("effects", env.end(), "broken", node.invariant());
