@@ -141,13 +141,13 @@ record Json(Matcher tokens) {
         private static Object read(Type type, Object v) {
             if (v instanceof List<?> list && type instanceof ParameterizedType p)
                 return list.stream().map(item -> read(p.getActualTypeArguments()[0], item)).toList();
+            if (type instanceof ParameterizedType p)
+                return v != null ? v : p.getRawType() == List.class ? List.of() : Map.of();
             return switch (type.getTypeName()) {
                 case "int", "java.lang.Integer" -> v == null ? 0 : Math.toIntExact((Long) v);
                 case "boolean" -> v == Boolean.TRUE;
                 case "double", "java.lang.Double" -> ((Number) v).doubleValue();
                 case "java.time.Duration" -> Duration.ofNanos((Long) v);
-                case "java.util.List<java.lang.Integer>" -> List.of();
-                case "java.util.Map<?, ?>" -> v == null ? Map.of() : v;
                 default -> type instanceof Class<?> c && v instanceof Map ? of(c).read(v) : v;
             };
         }
