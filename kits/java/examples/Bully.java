@@ -1,75 +1,71 @@
-import conclave.Config;
-import conclave.Elector;
-import conclave.Env;
-import conclave.Network;
 import conclave.Node;
-import conclave.Parameter;
 import conclave.Program;
-import conclave.Spec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The election of Garcia-Molina (IEEE ToC 1982) as textbooks and lecture notes teach it, not as the paper has it: by
- * estimate, without halting and reorganizing the others. Comments cite the numbered rules of that form.
+ * The election of Garcia-Molina (IEEE ToC 1982) as textbooks and lecture notes teach it, not as the paper has
+ * it: by estimate, without halting and reorganizing the others. Comments cite the numbered rules of that
+ * form.
  *
- * <p>A process that misses the coordinator asks all of higher rank. If none answers within T it announces itself to all
- * of lower rank. If one answers, it leaves the election to that one and waits, for T' at most, for the announcement of
- * the winner. A process that is asked answers and holds an election of its own, so the live process of highest rank
- * wins. This relies on known delays: an answer later than T leads to a second coordinator.
+ * <p>A process that misses the coordinator asks all of higher rank. If none answers within T it announces
+ * itself to all of lower rank. If one answers, it leaves the election to that one and waits, for T' at most,
+ * for the announcement of the winner. A process that is asked answers and holds an election of its own, so
+ * the live process of highest rank wins. This relies on known delays: an answer later than T leads to a
+ * second coordinator.
  */
-@Spec(
-        summary = "ask all of higher rank; if none answers in time, announce yourself",
-        paper = @Spec.Paper(
-                authors = "H. Garcia-Molina",
-                title = "Elections in a distributed computing system",
-                venue = "IEEE Transactions on Computers C-31(1), 48-59", year = 1982, doi = "10.1109/TC.1982.1675885",
-                deviations = Bully.DEVIATIONS),
-        messages = {Bully.Election.class, Bully.Answer.class, Bully.Coordinator.class},
-        timers = {"T", "T of attempt *", "T'"},
-        needs = @Spec.Needs(synchrony = "synchronous", detector = "eventually perfect"),
-        survives = @Spec.Survives(crashes = "all but one", recovery = true),
-        promises = @Spec.Promises(announced = true, leadership = "eventual", highest = true, live = "steady"),
-        breaks = "Delays above the bound, or a partition, make several coordinators: one in each part, or one for "
-                + "each process whose answers come too late. A heal alone does not end it: a process must start an "
-                + "election.")
-public final class Bully extends Node implements Elector {
-    static final String DEVIATIONS = "This is the textbook form (Coulouris et al., section 15.3; lecture notes), "
-            + "and messages are counted by it. In the paper a process is down, or in the state Election, "
-            + "Reorganization or Normal. A process that holds an election asks those of higher rank in turn "
-            + "whether they are there, and stops at the first that answers; that one does not hold an election "
-            + "because it was asked. If none answers, it HALTs all of lower rank before it announces itself to "
-            + "those that heed it, and makes them READY when they are reorganized. Here all of higher rank are "
-            + "asked at once, a process that is asked holds an election, and a single COORDINATOR ends it. Ours "
-            + "differs from that form, too: ranks are pairs (est, ID), since estimates may be equal. Answers name "
-            + "the attempt that they answer. A process that is electing answers but does not start again "
-            + "(suppress_duplicates; false is the literal text, with a number of messages exponential in n). A "
-            + "coordinator that is asked announces itself to all of lower rank again (coordinator_reply; unicast: "
-            + "to the asker alone). If a process of lower rank announces itself within T after one of higher rank, "
-            + "a process that hears both holds an election: the two announcements may be a race between a process "
-            + "that came back and one that did not know of it.";
-
-    /** To which processes a coordinator that is asked announces itself. */
-    enum Reply { BROADCAST, UNICAST }
-
-    static final Parameter<Duration> T = new Parameter<>(Duration.class, "t_answer",
-            "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency")
-            .min(Duration.ZERO).preset(Timeouts::roundTrip);
-    static final Parameter<Duration> T_PRIME = new Parameter<>(Duration.class, "t_coordinator",
-            "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms")
-            .min(Duration.ZERO).preset(network -> network.get(T).plus(Timeouts.roundTrip(network)));
-    static final Parameter<Boolean> SUPPRESS = new Parameter<>(Boolean.class, "suppress_duplicates",
-            "a process that is electing does not start again when asked").preset(true);
-    static final Parameter<Reply> REPLY = new Parameter<>(Reply.class, "coordinator_reply",
-            "to which processes a coordinator that is asked announces itself").preset(Reply.BROADCAST);
-    static final Parameter<Long> ESTIMATE = new Parameter<>(Long.class, "est",
-            "estimate: the rank's first part, the ID is its second").preset(0L).perProcess();
+public final class Bully extends Node implements Node.Elector {
+    private static final String SPEC = """
+            {
+              "summary": "ask all of higher rank; if none answers in time, announce yourself",
+              "paper": {
+                "authors": "H. Garcia-Molina",
+                "title": "Elections in a distributed computing system",
+                "venue": "IEEE Transactions on Computers C-31(1), 48-59", "year": 1982,
+                "doi": "10.1109/TC.1982.1675885",
+                "deviations": "This is the textbook form (Coulouris et al., section 15.3; lecture notes), \
+            and messages are counted by it. In the paper a process is down, or in the state Election, \
+            Reorganization or Normal. A process that holds an election asks those of higher rank in turn \
+            whether they are there, and stops at the first that answers; that one does not hold an election \
+            because it was asked. If none answers, it HALTs all of lower rank before it announces itself to \
+            those that heed it, and makes them READY when they are reorganized. Here all of higher rank are \
+            asked at once, a process that is asked holds an election, and a single COORDINATOR ends it. Ours \
+            differs from that form, too: ranks are pairs (est, ID), since estimates may be equal. Answers \
+            name the attempt that they answer. A process that is electing answers but does not start again \
+            (suppress_duplicates; false is the literal text, with a number of messages exponential in n). A \
+            coordinator that is asked announces itself to all of lower rank again (coordinator_reply; \
+            unicast: to the asker alone). If a process of lower rank announces itself within T after one of \
+            higher rank, a process that hears both holds an election: the two announcements may be a race \
+            between a process that came back and one that did not know of it."
+              },
+              "messages": ["ELECTION", "ANSWER", "COORDINATOR"],
+              "timers": ["T", "T of attempt *", "T'"],
+              "parameters": [
+                {"name": "t_answer", "type": "duration", "min": 0, "asks": true,
+                  "doc": "T, how long to wait for an answer; default 3d + 20 ms, d the largest latency"},
+                {"name": "t_coordinator", "type": "duration", "min": 0, "asks": true,
+                  "doc": "T', how long to wait for the announcement after an answer; default T + 3d + 20 ms"},
+                {"name": "suppress_duplicates", "type": "bool", "default": true,
+                  "doc": "a process that is electing does not start again when asked"},
+                {"name": "coordinator_reply", "type": "enum", "choices": ["broadcast", "unicast"],
+                  "default": "broadcast",
+                  "doc": "to which processes a coordinator that is asked announces itself"},
+                {"name": "est", "type": "int", "default": 0, "per_process": true,
+                  "doc": "estimate: the rank's first part, the ID is its second"}
+              ],
+              "needs": {"synchrony": "synchronous", "detector": "eventually perfect"},
+              "survives": {"crashes": "all but one", "recovery": true},
+              "promises": {"announced": true, "leadership": "eventual", "highest": true, "live": "steady"},
+              "breaks": "Delays above the bound, or a partition, make several coordinators: one in each \
+            part, or one for each process whose answers come too late. A heal alone does not end it: a \
+            process must start an election."
+            }""";
 
     /**
-     * One election of one process across its crashes, so that an answer to an earlier one is not taken for an answer to
-     * this one.
+     * One election of one process across its crashes, so that an answer to an earlier one is not taken for an
+     * answer to this one.
      */
     record Attempt(@Uint int incarnation, @Uint int count) {}
 
@@ -90,10 +86,11 @@ public final class Bully extends Node implements Elector {
 
     private static final String COORDINATOR_TIMER = "T'";
 
-    private final Duration t = config.get(T);
-    private final Duration tPrime = config.get(T_PRIME);
-    private final boolean suppress = config.get(SUPPRESS);
-    private final boolean unicast = config.get(REPLY) == Reply.UNICAST;
+    private final Duration t = config.duration("t_answer");
+    private final Duration tPrime = config.duration("t_coordinator");
+    private final boolean suppress = config.flag("suppress_duplicates");
+    private final boolean unicast = config.text("coordinator_reply").equals("unicast");
+    private final transient List<?> estimates = config.list("est");
     private Status status = Status.IDLE;
     private int coordinator = config.leader();
     /** Those of the last T, believed or not. */
@@ -109,7 +106,7 @@ public final class Bully extends Node implements Elector {
 
     /** Whether p ranks above q: by estimate, then by ID. */
     private boolean above(int p, int q) {
-        int byEstimate = Long.compare(config.get(ESTIMATE, p), config.get(ESTIMATE, q));
+        int byEstimate = Long.compare((Long) estimates.get(p - 1), (Long) estimates.get(q - 1));
         return byEstimate > 0 || byEstimate == 0 && p > q;
     }
 
@@ -130,13 +127,13 @@ public final class Bully extends Node implements Elector {
     }
 
     @Override public void timeout(Env env, String timer) {
-        if (timer.equals(COORDINATOR_TIMER)) hold(env); // rule 5: one that answered died before it announced itself
+        if (timer.equals(COORDINATOR_TIMER)) hold(env); // rule 5: one that answered has died
         else onSilence(env, timer);
     }
 
     /**
-     * The body of rule 1. The suspect is asked as well: were it not, the process next to it in rank would wait for
-     * nobody.
+     * The body of rule 1. The suspect is asked as well: were it not, the process next to it in rank would
+     * wait for nobody.
      */
     private void hold(Env env) {
         attempts++;
@@ -186,8 +183,8 @@ public final class Bully extends Node implements Elector {
     }
 
     /**
-     * Rule 6. One of lower rank that announces itself is bullied. If one of higher rank did so within T, the two
-     * messages raced each other: an election tells which of the two is alive.
+     * Rule 6. One of lower rank that announces itself is bullied. If one of higher rank did so within T, the
+     * two messages raced each other: an election tells which of the two is alive.
      */
     private void onCoordinator(Env env, int from) {
         if (raced(from, env.now()) || above(id, from)) {
@@ -215,8 +212,8 @@ public final class Bully extends Node implements Elector {
     }
 
     /**
-     * With suppression there is one attempt at a time, and a process that takes part in it follows none. A process that
-     * has taken part in one follows none below itself.
+     * With suppression there is one attempt at a time, and a process that takes part in it follows none. A
+     * process that has taken part in one follows none below itself.
      */
     @Override public String invariant() {
         if (suppress && (status == Status.ELECTING) != (open.size() == 1))
@@ -229,8 +226,16 @@ public final class Bully extends Node implements Elector {
     }
 
     static Program program() {
-        return new Program(Bully.class).parameters(T, T_PRIME, SUPPRESS, REPLY, ESTIMATE)
-                .doubts(network -> Timeouts.doubt(network, T, T_PRIME));
+        return new Program(SPEC, Bully.class, Bully::new, Timeouts.class) {
+            @Override public Object preset(String parameter, Network network, Params before) {
+                Duration roundTrip = Timeouts.roundTrip(network);
+                return parameter.equals("t_answer") ? roundTrip : before.duration("t_answer").plus(roundTrip);
+            }
+
+            @Override public String doubt(Network network, Params params) {
+                return Timeouts.doubt(network, params, "t_answer", "t_coordinator");
+            }
+        };
     }
 
     public static void main(String[] args) throws IOException {

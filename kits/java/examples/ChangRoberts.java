@@ -1,46 +1,43 @@
-import conclave.Config;
-import conclave.Elector;
-import conclave.Env;
-import conclave.Network;
 import conclave.Node;
-import conclave.Parameter;
 import conclave.Program;
-import conclave.Spec;
 import java.io.IOException;
 
 /**
  * The election on a ring of Chang and Roberts (CACM 1979).
  *
- * <p>A process that wants an election sends its ID round the ring, in one direction. A process that takes part itself
- * passes larger IDs on, and swallows smaller ones. So the largest comes round, and its process leads. It says so in a
- * second lap. How many messages that takes depends on the order of the IDs: about twice N if they ascend in the
- * direction of the messages, half of N squared if they descend, and N times the N-th harmonic number on average.
+ * <p>A process that wants an election sends its ID round the ring, in one direction. A process that takes
+ * part itself passes larger IDs on, and swallows smaller ones. So the largest comes round, and its process
+ * leads. It says so in a second lap. How many messages that takes depends on the order of the IDs: about
+ * twice N if they ascend in the direction of the messages, half of N squared if they descend, and N times the
+ * N-th harmonic number on average.
  */
-@Spec(
-        summary = "on a ring; each passes larger IDs on, so that the largest returns to its sender",
-        paper = @Spec.Paper(
-                authors = "E. Chang, R. Roberts",
-                title = "An improved algorithm for decentralized extrema-finding in circular configurations of "
-                        + "processes",
-                venue = "CACM 22(5), 281-283", year = 1979, doi = "10.1145/359104.359108",
-                deviations = "With mode initiators-only, a process that has passed an ID on does not want to lead "
-                        + "any more. With mode join, it puts its own ID in place of a smaller one, so that the "
-                        + "largest of all processes leads. There is one election: a later request for another is "
-                        + "ignored."),
-        messages = {ChangRoberts.Probe.class, ChangRoberts.Elected.class},
-        needs = @Spec.Needs(topology = "ring"),
-        promises = @Spec.Promises(announced = true, leadership = "at most one"),
-        breaks = "Any crash opens the ring, and a lost message is not sent again: no process leads, or some never "
-                + "learn of the leader.")
-public final class ChangRoberts extends Node implements Elector {
-    /** Which processes may lead. */
-    enum Mode { INITIATORS_ONLY, JOIN }
-
-    static final Parameter<Mode> MODE = new Parameter<>(Mode.class, "mode",
-            "which processes may lead: those that wanted an election, or all").preset(Mode.INITIATORS_ONLY);
-    static final Parameter<Boolean> PASSING = new Parameter<>(Boolean.class, "relay_makes_passive",
-            "a process that has passed an ID on does not want to lead any more; without this rule two may")
-            .preset(true);
+public final class ChangRoberts extends Node implements Node.Elector {
+    private static final String SPEC = """
+            {
+              "summary": "on a ring; each passes larger IDs on, so that the largest returns to its sender",
+              "paper": {
+                "authors": "E. Chang, R. Roberts",
+                "title": "An improved algorithm for decentralized extrema-finding in circular configurations \
+            of processes",
+                "venue": "CACM 22(5), 281-283", "year": 1979, "doi": "10.1145/359104.359108",
+                "deviations": "With mode initiators-only, a process that has passed an ID on does not want \
+            to lead any more. With mode join, it puts its own ID in place of a smaller one, so that the \
+            largest of all processes leads. There is one election: a later request for another is ignored."
+              },
+              "messages": ["PROBE", "ELECTED"],
+              "parameters": [
+                {"name": "mode", "type": "enum", "choices": ["initiators-only", "join"],
+                  "default": "initiators-only",
+                  "doc": "which processes may lead: those that wanted an election, or all"},
+                {"name": "relay_makes_passive", "type": "bool", "default": true,
+                  "doc": "a process that has passed an ID on does not want to lead any more; without this \
+            rule two may"}
+              ],
+              "needs": {"topology": "ring"},
+              "promises": {"announced": true, "leadership": "at most one"},
+              "breaks": "Any crash opens the ring, and a lost message is not sent again: no process leads, \
+            or some never learn of the leader."
+            }""";
 
     /** Goes round the ring with the ID of the process that wants to lead. */
     record Probe(@Id int id) {}
@@ -48,9 +45,9 @@ public final class ChangRoberts extends Node implements Elector {
     /** Goes round with the leader's ID. */
     record Elected(@Id int id) {}
 
-    private final boolean join = config.get(MODE) == Mode.JOIN;
+    private final boolean join = config.text("mode").equals("join");
     /** It does not want to lead once it has passed an ID on. */
-    private final boolean passive = config.get(PASSING);
+    private final boolean passive = config.flag("relay_makes_passive");
     /** Part in the election, if only by passing an ID on. */
     private boolean taken;
     /** The own ID went out. */
@@ -89,8 +86,9 @@ public final class ChangRoberts extends Node implements Elector {
     }
 
     /**
-     * Names the leader and passes that on: the lap begins, or continues. It ends where it began, since that process
-     * knows the leader; or, if a second election ran anyway, where the lap of a larger ID has already passed.
+     * Names the leader and passes that on: the lap begins, or continues. It ends where it began, since that
+     * process knows the leader; or, if a second election ran anyway, where the lap of a larger ID has already
+     * passed.
      */
     private void announce(Env env, int leader) {
         if (leader <= told) return;
@@ -104,14 +102,15 @@ public final class ChangRoberts extends Node implements Elector {
         return config.neighbors().get(config.neighbors().size() - 1);
     }
 
-    /** Two may lead without the rule that makes a process passive. */
-    private static String doubt(Network network) {
-        return network.get(PASSING) ? null
-                : "relay_makes_passive is false: a process whose ID comes behind that of the winner wins too";
-    }
-
     static Program program() {
-        return new Program(ChangRoberts.class).parameters(MODE, PASSING).doubts(ChangRoberts::doubt);
+        return new Program(SPEC, ChangRoberts.class, ChangRoberts::new) {
+            /** Two may lead without the rule that makes a process passive. */
+            @Override public String doubt(Network network, Params params) {
+                return params.flag("relay_makes_passive") ? null
+                        : "relay_makes_passive is false: a process whose ID comes behind that of the "
+                        + "winner wins too";
+            }
+        };
     }
 
     public static void main(String[] args) throws IOException {

@@ -1,9 +1,5 @@
-import conclave.Config;
-import conclave.Env;
-import conclave.Mutex;
 import conclave.Node;
 import conclave.Program;
-import conclave.Spec;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,27 +9,31 @@ import java.util.TreeSet;
 /**
  * The permission algorithm of Ricart and Agrawala (CACM 1981).
  *
- * <p>A process that wants to enter asks all others and enters when all have replied. A process that wants to enter
- * itself, or is inside, compares the two requests: to the later one it replies only when it leaves. Requests are
- * ordered by the sequence number that each carries, one above the highest that its sender had seen, and equal numbers
- * by process. So of any two requests one waits for the other, and never both. There is no RELEASE: the deferred replies
- * take its place.
+ * <p>A process that wants to enter asks all others and enters when all have replied. A process that wants to
+ * enter itself, or is inside, compares the two requests: to the later one it replies only when it leaves.
+ * Requests are ordered by the sequence number that each carries, one above the highest that its sender had
+ * seen, and equal numbers by process. So of any two requests one waits for the other, and never both. There
+ * is no RELEASE: the deferred replies take its place.
  */
-@Spec(
-        summary = "ask all others; a process that asked earlier or is inside replies when it leaves",
-        paper = @Spec.Paper(
-                authors = "G. Ricart, A. K. Agrawala",
-                title = "An optimal algorithm for mutual exclusion in computer networks",
-                venue = "CACM 24(1), 9-17", year = 1981, doi = "10.1145/358527.358537",
-                deviations = "A REPLY names the request that it answers, and those that have replied are kept as a "
-                        + "set; the paper counts bare REPLYs. So duplicates change nothing. A process that comes "
-                        + "back numbers its requests beyond those of its former life."),
-        messages = {RicartAgrawala.Request.class, RicartAgrawala.Reply.class},
-        survives = @Spec.Survives(duplication = true),
-        promises = @Spec.Promises(starvationFree = true),
-        breaks = "Any crash blocks it, also of a process that does not want to enter, and so does a lost message: "
-                + "a process that asks afterwards lacks one reply forever.")
-public class RicartAgrawala extends Node implements Mutex {
+public class RicartAgrawala extends Node implements Node.Mutex {
+    private static final String SPEC = """
+            {
+              "summary": "ask all others; a process that asked earlier or is inside replies when it leaves",
+              "paper": {
+                "authors": "G. Ricart, A. K. Agrawala",
+                "title": "An optimal algorithm for mutual exclusion in computer networks",
+                "venue": "CACM 24(1), 9-17", "year": 1981, "doi": "10.1145/358527.358537",
+                "deviations": "A REPLY names the request that it answers, and those that have replied are \
+            kept as a set; the paper counts bare REPLYs. So duplicates change nothing. A process that comes \
+            back numbers its requests beyond those of its former life."
+              },
+              "messages": ["REQUEST", "REPLY"],
+              "survives": {"duplication": true},
+              "promises": {"starvation_free": true},
+              "breaks": "Any crash blocks it, also of a process that does not want to enter, and so does a \
+            lost message: a process that asks afterwards lacks one reply forever."
+            }""";
+
     /** Orders requests: by sequence number, and equal ones by process. */
     record Stamp(@Uint long number, @Id int id) {
         boolean before(Stamp other) {
@@ -63,8 +63,8 @@ public class RicartAgrawala extends Node implements Mutex {
     private final List<Stamp> deferred = new ArrayList<>();
 
     /**
-     * A process starts with no number seen. One that comes back from a crash counts on beyond its former life, or its
-     * requests would come before those inside.
+     * A process starts with no number seen. One that comes back from a crash counts on beyond its former
+     * life, or its requests would come before those inside.
      */
     RicartAgrawala(Config config) {
         super(config);
@@ -94,8 +94,8 @@ public class RicartAgrawala extends Node implements Mutex {
     }
 
     /**
-     * Rule 2. What counts is the number of the own request, not the highest seen since. Inside the critical section,
-     * too: whatever comes before the own request was over when its sender replied.
+     * Rule 2. What counts is the number of the own request, not the highest seen since. Inside the critical
+     * section, too: whatever comes before the own request was over when its sender replied.
      */
     private void onRequest(Env env, Stamp stamp) {
         highest = Math.max(highest, stamp.number);
@@ -117,7 +117,9 @@ public class RicartAgrawala extends Node implements Mutex {
         if (needed.isEmpty()) env.granted();
     }
 
-    /** What the paper's proof rests on: only a requester waits or makes others wait, and those come after it. */
+    /**
+     * What the paper's proof rests on: only a requester waits or makes others wait, and those come after it.
+     */
     @Override public String invariant() {
         if (!requesting && needed.size() + deferred.size() > 0) return "not requesting, but replies are due";
         for (Stamp stamp : deferred)
@@ -125,7 +127,11 @@ public class RicartAgrawala extends Node implements Mutex {
         return null;
     }
 
+    static Program program() {
+        return new Program(SPEC, RicartAgrawala.class, RicartAgrawala::new);
+    }
+
     public static void main(String[] args) throws IOException {
-        new Program(RicartAgrawala.class).serve();
+        program().serve();
     }
 }

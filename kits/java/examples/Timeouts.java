@@ -1,11 +1,10 @@
-import conclave.Network;
-import conclave.Parameter;
+import conclave.Node;
 import java.math.BigDecimal;
 import java.time.Duration;
 
 /**
- * Time-outs of elections that know d, the largest latency: one covers a round trip, and one that runs behind it covers
- * another.
+ * Time-outs of elections that know d, the largest latency: one covers a round trip, and one that runs behind
+ * it covers another.
  */
 final class Timeouts {
     /** What the defaults leave for the schedulers of real machines. */
@@ -14,19 +13,19 @@ final class Timeouts {
     private Timeouts() {}
 
     /** The default of a time-out for an answer: 3d + 20 ms. */
-    static Duration roundTrip(Network network) {
+    static Duration roundTrip(Node.Network network) {
         return network.latency().multipliedBy(3).plus(SLACK);
     }
 
-    /** Why the time-outs t and tPrime do not cover what they must, 2d and T + 2d; null if they do. */
-    static String doubt(Network network, Parameter<Duration> t, Parameter<Duration> tPrime) {
+    /** Why the time-outs called t and tPrime do not cover what they must, 2d and T + 2d; null if they do. */
+    static String doubt(Node.Network network, Node.Params params, String t, String tPrime) {
         Duration twice = network.latency().multipliedBy(2);
-        Duration first = network.get(t);
-        if (first.compareTo(twice) < 0) return t.name() + " " + text(first) + " is below 2d = " + text(twice);
-        Duration second = network.get(tPrime);
+        Duration first = params.duration(t);
+        if (first.compareTo(twice) < 0) return t + " " + text(first) + " is below 2d = " + text(twice);
+        Duration second = params.duration(tPrime);
         Duration least = first.plus(twice);
         if (second.compareTo(least) >= 0) return null;
-        return tPrime.name() + " " + text(second) + " is below T + 2d = " + text(least);
+        return tPrime + " " + text(second) + " is below T + 2d = " + text(least);
     }
 
     /** A duration as Conclave writes it: 1.5ms, 2m0s. */

@@ -1,12 +1,11 @@
-import conclave.Config;
-import conclave.Elector;
-import conclave.Env;
 import conclave.Node;
-import conclave.Spec;
+import conclave.Program;
 import java.util.List;
 
 /** Fails at lines that KitTest knows. */
-@Spec(summary = "a test", messages = {}) final class Outside extends Node implements Elector {
+public final class Outside extends Node implements Node.Elector {
+    public static final Program PROGRAM = new Program("{}", Outside.class, Outside::new);
+
     Outside(Config config) {
         super(config); if (id == 2) throw new IllegalStateException("not 2");
     }
@@ -16,4 +15,6 @@ import java.util.List;
     }
 
     @Override public void receive(Env env, int from, Record message) {}
+
+    record Note(int n) {}
 }

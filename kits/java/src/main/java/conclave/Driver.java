@@ -14,9 +14,10 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Runs an algorithm in memory, without Conclave, for its unit tests. The methods of events hand one event to a process
- * and return its effects; {@link #run} delivers what was sent. Links keep the order of messages. Messages take no time:
- * only timers advance the clock. What fails in a process, and what it declares broken, is an AssertionError here.
+ * Runs an algorithm in memory, without Conclave, for its unit tests. The methods of events hand one event to
+ * a process and return its effects; {@link #run} delivers what was sent. Links keep the order of messages.
+ * Messages take no time: only timers advance the clock. What fails in a process, and what it declares broken,
+ * is an AssertionError here.
  */
 public final class Driver {
     /** What a process asked for. */
@@ -59,12 +60,12 @@ public final class Driver {
         this.nodes = nodes;
     }
 
-    /** Sets a parameter, before the first event. */
-    public <T> Driver set(Parameter<T> parameter, T value) { return setEach(parameter, List.of(value)); }
+    /** Sets a parameter to a Boolean, number, Duration or String, before the first event. */
+    public Driver set(String parameter, Object value) { return setEach(parameter, List.of(value)); }
 
     /** Sets a parameter to a value for each process, before the first event. */
-    public <T> Driver setEach(Parameter<T> parameter, List<T> values) {
-        params.put(parameter.name(), values);
+    public Driver setEach(String parameter, List<?> values) {
+        params.put(parameter, values);
         return this;
     }
 
@@ -88,7 +89,7 @@ public final class Driver {
     }
 
     public List<Effect> receive(int process, int from, Record message) {
-        return event(process, "receive", "from", from, "kind", program.kind(message), "msg", message);
+        return event(process, "receive", "from", from, "kind", Json.kind(message), "msg", message);
     }
 
     public List<Effect> timeout(int process, String timer) {
@@ -143,11 +144,13 @@ public final class Driver {
             if (events == MOST_EVENTS) throw new AssertionError("more than " + MOST_EVENTS + " messages");
     }
 
-    /** Delivers all messages, then has the next timer expire, and so on up to the time since the first event. */
+    /**
+     * Delivers all messages, then has the next timer expire, and so on up to the time since the first event.
+     */
     public void run(Duration until) {
         begin();
         for (int events = 0; ; events++) {
-            if (events == MOST_EVENTS) throw new AssertionError("more than " + MOST_EVENTS + " timers expire");
+            if (events == MOST_EVENTS) throw new AssertionError("more than " + events + " timers expire");
             deliverAll();
             if (timers.isEmpty()) return;
             var next = Collections.min(timers.entrySet(), Map.Entry.comparingByValue());
@@ -194,14 +197,16 @@ public final class Driver {
         var own = new LinkedHashMap<String, Object>();
         values.forEach((name, list) -> own.put(name, list.get(list.size() == 1 ? 0 : process - 1)));
         values.values().removeIf(list -> list.size() == 1);
-        String topology = program.spec.needs().topology();
+        var needs = (Map<?, ?>) program.spec.getOrDefault("needs", Map.of());
+        String topology = String.valueOf(needs.get("topology"));
         int next = process % nodes + 1;
         int previous = (process + nodes - 2) % nodes + 1;
         ask("new", "process", processes.get(process), "saved", saved.get(process), "config", Json.object(
                 "id", process, "peers", peers(), "neighbors", topology.equals("ring") ? List.of(next)
                         : topology.equals("bidirectional-ring") ? List.of(previous, next) : peers(),
                 "ring", topology.endsWith("ring") ? peers() : null,
-                "leader", first && leader > 0 ? leader : null, "leader_down", first && leaderDown ? true : null,
+                "leader", first && leader > 0 ? leader : null,
+                "leader_down", first && leaderDown ? true : null,
                 "incarnation", incarnations.get(process), "params", own, "all", values));
         return event(process, "start");
     }
@@ -210,14 +215,17 @@ public final class Driver {
     private Map<String, List<?>> values() {
         var values = new LinkedHashMap<String, List<?>>();
         var before = new LinkedHashMap<String, Object>();
-        program.parameters.forEach((name, parameter) -> {
-            var network = Json.object("nodes", nodes, "latency", latency, "mean", latency, "bounded", true, "hold", 0);
+        var network = Json.object("nodes", nodes, "latency", latency, "mean", latency, "bounded", true,
+                "hold", 0);
+        for (Object declared : (List<?>) program.spec.getOrDefault("parameters", List.of())) {
+            var parameter = (Map<?, ?>) declared;
+            var name = (String) parameter.get("name");
             var value = params.containsKey(name) ? params.get(name)
-                    : List.of(parameter.preset == null ? parameter.declared.get("default")
+                    : List.of(parameter.containsKey("default") ? parameter.get("default")
                     : ask("default", "parameter", name, "params", before, "network", network).get("value"));
             values.put(name, value);
             before.put(name, value.get(0));
-        });
+        }
         return values;
     }
 
@@ -225,10 +233,12 @@ public final class Driver {
         begin();
         if (!processes.containsKey(process)) throw new AssertionError("process " + process + " is down");
         var request = Json.object(members);
-        request.putAll(Json.object("process", processes.get(process), "now", now,
-                "random", program.spec.draws() ? String.format("%016x", random.nextLong()) : null));
+        request.putAll(Json.object("process", processes.get(process), "now", now));
+        if (program.spec.get("draws") == Boolean.TRUE)
+            request.put("random", String.format("%016x", random.nextLong()));
         var answer = ask(on, request);
-        if (answer.containsKey("broken")) throw new AssertionError("process " + process + ": " + answer.get("broken"));
+        Object broken = answer.get("broken");
+        if (broken != null) throw new AssertionError("process " + process + ": " + broken);
         var effects = new ArrayList<Effect>();
         for (Object effect : (List<?>) answer.getOrDefault("effects", List.of()))
             effects.add(happen(process, (Map<?, ?>) effect));
@@ -237,7 +247,7 @@ public final class Driver {
 
     private Effect happen(int process, Map<?, ?> e) {
         if (e.get("send") instanceof Long to) {
-            Record message = program.message((String) e.get("kind"), e.get("msg"));
+            Record message = program.message(e.get("kind"), e.get("msg"));
             transit.add(new Transit(process, to.intValue(), message));
             return new Sent(to.intValue(), message);
         }
@@ -267,10 +277,9 @@ public final class Driver {
     private Map<String, Object> ask(String on, Object... members) { return ask(on, Json.object(members)); }
 
     /** Asks as Conclave does, so that all passes through JSON. */
-    @SuppressWarnings("unchecked")
     private Map<String, Object> ask(String on, Map<String, Object> members) {
         members.putAll(Map.of("n", ++requests, "on", on));
-        var answer = (Map<String, Object>) Json.read(program.answer(Json.write(members)));
+        Map<String, Object> answer = Json.read(program.answer(Json.write(members)));
         if (answer.containsKey("failed")) throw new AssertionError(answer.get("failed"));
         return answer;
     }

@@ -1,114 +1,84 @@
 package conclave;
 
+import static java.util.stream.Collectors.joining;
+
+import java.lang.reflect.*;
 import java.time.Duration;
 import java.util.*;
-import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
+import java.util.concurrent.*;
+import java.util.regex.*;
 
 /** JSON as the protocol has it: RFC 8259, with no key twice in an object, and integers from -2^53 to 2^53. */
-final class Json {
+record Json(Matcher tokens) {
     private static final Pattern TOKEN = Pattern.compile("\\G[ \t\r\n]*+([\\[\\]{},:]|true|false|null"
             + "|\"(?:[^\"\\\\\\x00-\\x1f]++|\\\\[\"\\\\/bfnrt]|\\\\u\\p{XDigit}{4})*+\""
             + "|-?(?:0|[1-9][0-9]*+)((?:\\.[0-9]++)?(?:[eE][-+]?[0-9]++)?))[ \t\r\n]*+");
     private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u(....)|(/)|.)");
     private static final Pattern ESCAPED = Pattern.compile("[\"\\\\\\x00-\\x1f]");
 
-    private final Matcher tokens;
-
-    private Json(String text) { tokens = TOKEN.matcher(text); }
-
-    /** Reads a Map, List, String, Boolean, null, a Long for what is written as an integer, or a Double. */
-    static Object read(String text) {
-        var json = new Json(text);
-        Object value = json.value(json.next());
-        check(json.tokens.end() == text.length(), "text behind the value");
-        return value;
+    /** Reads a T: a Map, List, String, Boolean, null, Double, or a Long for what is written as an integer. */
+    @SuppressWarnings("unchecked")
+    static <T> T read(String text) {
+        var json = new Json(TOKEN.matcher(text));
+        var value = (T) json.value(json.next());
+        return json.tokens.end() == text.length() ? value : refuse("text behind the value");
     }
 
-    private static void check(boolean valid, Object found) {
-        if (!valid) throw new IllegalArgumentException("JSON of the protocol cannot have " + found);
-    }
+    static <T> T refuse(Object found) { throw new IllegalArgumentException("unexpected " + found); }
 
-    private String next() {
-        check(tokens.find(), "such a token, or end so early");
-        return tokens.group(1);
-    }
+    private String next() { return tokens.find() ? tokens.group(1) : refuse("token, or end"); }
+
+    /** The token behind one that must be as expected. */
+    private String after(String expected, String t) { return t.equals(expected) ? next() : refuse(t); }
 
     private Object value(String token) {
         return switch (token.charAt(0)) {
-            case '{' -> object();
-            case '[' -> list();
-            case '"' -> string(token);
+            case '{' -> {
+                var object = new LinkedHashMap<String, Object>();
+                for (String t = next(); !t.equals("}"); t = next()) {
+                    Object key = value(object.isEmpty() ? t : after(",", t));
+                    if (!(key instanceof String s) || object.containsKey(s)) yield refuse("key " + key);
+                    object.put(s, value(after(":", next())));
+                }
+                yield object;
+            }
+            case '[' -> {
+                var list = new ArrayList<>();
+                for (String t = next(); !t.equals("]"); t = next())
+                    list.add(value(list.isEmpty() ? t : after(",", t)));
+                yield list;
+            }
+            case '"' -> ESCAPE.matcher(token.substring(1, token.length() - 1)).replaceAll(e ->
+                    Matcher.quoteReplacement(e.group(1) != null ? "" + (char) Integer.parseInt(e.group(1), 16)
+                            : e.group(2) != null ? "/" : e.group().translateEscapes()));
             case 't', 'f' -> token.equals("true");
             case 'n' -> null;
-            default -> number(token, tokens.group(2));
+            default -> tokens.group(2) == null ? refuse(token) : tokens.group(2).isEmpty()
+                    ? exact(Long.parseLong(token)) : (Object) Double.valueOf(token);
         };
     }
 
-    /** Hands over the first token of each item. */
-    private void items(String end, Consumer<String> item) {
-        String token = next();
-        if (token.equals(end)) return;
-        for (item.accept(token); !(token = next()).equals(end); item.accept(next())) check(token.equals(","), token);
-    }
+    private static Long exact(long n) { return n >= -1L << 53 && n <= 1L << 53 ? n : Json.<Long>refuse(n); }
 
-    private Map<String, Object> object() {
-        var object = new LinkedHashMap<String, Object>();
-        items("}", token -> {
-            check(token.charAt(0) == '"' && next().equals(":"), "the key " + token);
-            String key = string(token);
-            check(!object.containsKey(key), key + " twice");
-            object.put(key, value(next()));
-        });
-        return object;
-    }
-
-    private List<Object> list() {
-        var list = new ArrayList<>();
-        items("]", token -> list.add(value(token)));
-        return list;
-    }
-
-    private static String string(String token) {
-        String inner = token.substring(1, token.length() - 1);
-        return inner.indexOf('\\') < 0 ? inner : ESCAPE.matcher(inner).replaceAll(m -> Matcher.quoteReplacement(
-                m.group(1) != null ? "" + (char) Integer.parseInt(m.group(1), 16)
-                        : m.group(2) != null ? "/" : m.group().translateEscapes()));
-    }
-
-    private static Object number(String token, String rest) {
-        check(rest != null, token);
-        return rest.isEmpty() ? (Object) exact(Long.parseLong(token)) : (Object) Double.valueOf(token);
-    }
-
-    private static long exact(long n) {
-        check(n >= -1L << 53 && n <= 1L << 53, n);
-        return n;
-    }
-
-    /** Writes what read returns, records, enums, and durations in nanoseconds. No order depends on hashes. */
+    /**
+     * Writes what read returns, records, enums, durations in nanoseconds, and a StringJoiner, which has JSON
+     * already. No order depends on hashes.
+     */
     static String write(Object v) {
-        if (v == null || v instanceof Boolean || v instanceof Integer) return String.valueOf(v);
-        if (v instanceof String s) return quote(s);
-        if (v instanceof Long n) return Long.toString(exact(n));
-        if (v instanceof Raw r) return r.json;
-        if (v instanceof LinkedHashMap<?, ?> m) return m.entrySet().stream().map(e -> quote("" + e.getKey()) + ':'
-                + write(e.getValue())).collect(Collectors.joining(",", "{", "}"));
-        if (v instanceof Map<?, ?> m) return write(new LinkedHashMap<>(new TreeMap<>(m)));
-        if (v instanceof Set<?> s && !(v instanceof LinkedHashSet)) return write(new ArrayList<>(new TreeSet<>(s)));
-        if (v instanceof Collection<?> c) return c.stream().map(Json::write).collect(Collectors.joining(",", "[", "]"));
-        if (v instanceof Record r) return write(Type.members(r));
-        if (v instanceof Parameter<?> p) return write(p.declared);
-        if (v instanceof Enum<?> e) return quote(e.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+        if (v == null || v instanceof Boolean || v instanceof StringJoiner) return String.valueOf(v);
+        if (v instanceof String s) return '"' + ESCAPED.matcher(s)
+                .replaceAll(e -> "\\\\u%04x".formatted(e.group().codePointAt(0))) + '"';
+        if (v instanceof Integer || v instanceof Long) return exact(((Number) v).longValue()).toString();
+        if (v instanceof Set<?> s && !(v instanceof LinkedHashSet)) v = List.copyOf(new TreeSet<>(s));
+        if (v instanceof Collection<?> c) return c.stream().map(Json::write).collect(joining(",", "[", "]"));
+        if (v instanceof Map<?, ?> m && !(v instanceof LinkedHashMap)) v = new TreeMap<>(m);
+        if (v instanceof Map<?, ?> m) return m.entrySet().stream()
+                .map(e -> write("" + e.getKey()) + ':' + write(e.getValue())).collect(joining(",", "{", "}"));
+        if (v instanceof Record r) return write(Form.of(r.getClass()).members(r));
+        if (v instanceof Enum<?> e) return write(e.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         if (v instanceof Duration d) return write(d.toNanos());
-        check(v instanceof Double d && Double.isFinite(d), v + " of " + v.getClass());
-        return v.toString();
+        return v instanceof Double d && Double.isFinite(d) ? d.toString() : refuse(v + " of " + v.getClass());
     }
-
-    /** JSON that is written already. */
-    record Raw(String json) {}
 
     /** An object of these keys and values, in turn, without those that are null. */
     static Map<String, Object> object(Object... members) {
@@ -118,7 +88,82 @@ final class Json {
         return object;
     }
 
-    private static String quote(String s) {
-        return '"' + ESCAPED.matcher(s).replaceAll(m -> String.format("\\\\u%04x", (int) m.group().charAt(0))) + '"';
+    /** The kind of a message: NEW_LEADER for a record NewLeader. */
+    static String kind(Record message) { return Form.of(message.getClass()).kind; }
+
+    /** What a message has beside: null if it has no fields. */
+    static Record body(Record m) { return Form.of(m.getClass()).fields.isEmpty() ? null : m; }
+
+    /** How JSON has the records of a class: as objects, with a key for each component. */
+    record Form(String kind, Map<String, RecordComponent> fields, Constructor<?> constructor) {
+        private static final Map<Class<?>, Form> FORMS = new ConcurrentHashMap<>();
+
+        static Form of(Class<?> type) { return FORMS.computeIfAbsent(type, Form::make); }
+
+        private static Form make(Class<?> type) {
+            if (!type.isRecord()) refuse(type + ", which is no record");
+            var fields = new LinkedHashMap<String, RecordComponent>();
+            for (var c : type.getRecordComponents()) fields.put(snake(c.getName()), c);
+            fields.values().forEach(c -> c.getAccessor().setAccessible(true));
+            var types = fields.values().stream().map(RecordComponent::getType).toArray(Class<?>[]::new);
+            Constructor<?> constructor = call(() -> type.getDeclaredConstructor(types));
+            constructor.setAccessible(true);
+            return new Form(snake(type.getSimpleName()).toUpperCase(Locale.ROOT), fields, constructor);
+        }
+
+        /** The fields as a spec has them: names and types. */
+        List<?> types() {
+            return fields.keySet().stream()
+                    .map(key -> List.of(key, type(fields.get(key).getAnnotatedType()))).toList();
+        }
+
+        private static Object type(AnnotatedType type) {
+            if (type instanceof AnnotatedParameterizedType list)
+                return List.of(type(list.getAnnotatedActualTypeArguments()[0]));
+            Class<?> c = (Class<?>) type.getType();
+            return switch (c.getSimpleName()) {
+                case "int", "Integer", "long", "Long" -> type.isAnnotationPresent(Node.Id.class) ? "id"
+                        : type.isAnnotationPresent(Node.Uint.class) ? "uint" : "int";
+                case "boolean", "Boolean" -> "bool";
+                case "double", "Double" -> "float";
+                case "Duration", "String" -> c.getSimpleName().toLowerCase(Locale.ROOT);
+                default -> Map.of("fields", of(c).types());
+            };
+        }
+
+        /** The record of an object, in which absent means zero. */
+        Record read(Object object) {
+            Map<?, ?> members = object instanceof Map<?, ?> m ? m : Map.of();
+            return (Record) call(() -> constructor.newInstance(fields.keySet().stream()
+                    .map(key -> read(fields.get(key).getGenericType(), members.get(key))).toArray()));
+        }
+
+        private static Object read(Type type, Object v) {
+            if (v instanceof List<?> list && type instanceof ParameterizedType p)
+                return list.stream().map(item -> read(p.getActualTypeArguments()[0], item)).toList();
+            if (type instanceof ParameterizedType p)
+                return v != null ? v : p.getRawType() == List.class ? List.of() : Map.of();
+            return switch (type.getTypeName()) {
+                case "int", "java.lang.Integer" -> v == null ? 0 : Math.toIntExact((Long) v);
+                case "boolean" -> v == Boolean.TRUE;
+                case "double", "java.lang.Double" -> ((Number) v).doubleValue();
+                case "java.time.Duration" -> Duration.ofNanos((Long) v);
+                default -> type instanceof Class<?> c && v instanceof Map ? of(c).read(v) : v;
+            };
+        }
+
+        /** The object of a record. */
+        Map<String, Object> members(Record record) {
+            var members = new LinkedHashMap<String, Object>();
+            fields.forEach((key, c) -> members.put(key, call(() -> c.getAccessor().invoke(record))));
+            return members;
+        }
+
+        /** The name newLeader as the protocol has it: new_leader. */
+        static String snake(String s) { return s.replaceAll("\\B(?=[A-Z])", "_").toLowerCase(Locale.ROOT); }
+
+        private static <T> T call(Callable<T> reflective) {
+            try { return reflective.call(); } catch (Exception e) { throw new IllegalArgumentException(e); }
+        }
     }
 }

@@ -5,13 +5,17 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Objects;
 
-/** Runs tests where there is no JUnit: java -cp ... conclave.Tests CLASS. A test is a static method named test.... */
+/**
+ * Runs tests where there is no JUnit: java -cp ... conclave.Tests CLASS. Tests are static methods named
+ * test....
+ */
 public final class Tests {
     private Tests() {}
 
     /** Fails unless the two are equal. */
     public static void equal(Object expected, Object actual) {
-        if (!Objects.equals(expected, actual)) throw new AssertionError("want " + expected + "\n      got  " + actual);
+        if (!Objects.equals(expected, actual))
+            throw new AssertionError("want " + expected + "\n      got  " + actual);
     }
 
     /** Runs the tests of the classes, and exits with 1 if one fails, or if there are none. */

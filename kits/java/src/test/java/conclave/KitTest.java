@@ -2,6 +2,7 @@ package conclave;
 
 import static conclave.Tests.equal;
 
+import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +41,7 @@ final class KitTest {
                 "{1:1}", "{\"a\":1 \"b\":2}", "{\"a\":1,\"a\":null}", "01", "-", "+1", "1.", ".5", "1e", "0x1", "NaN", "tru", "True",
                 "'a'", "\"a", "\"\t\"", "\"\\x\"", "\"\\u12g4\"", "1 1", "[]]", "]", ":", ",", "}", "[:]", "9007199254740993",
                 "{\"a\":null,\"a\":1}", "/**/1"))
-            fails("", () -> Json.read(text));
+            fails("", () -> Json.<Object>read(text));
     }
 
     enum Word { AT_MOST_ONE }
@@ -79,11 +80,19 @@ final class KitTest {
     record Kept(long n) {}
 
     /** Does what a test asks it for, by the operations of a script. */
-    @Spec(summary = "a test", messages = {Ask.class, NewLeader.class}, saves = Kept.class, draws = true,
-            timers = "retry", token = "NEW_LEADER", survives = @Spec.Survives(crashes = "2", loss = true),
-            needs = @Spec.Needs(fifo = true, nodes = 2), promises = @Spec.Promises(starvationFree = true),
-            periods = @Spec.Period(parameter = "often", timer = "retry"))
-    static final class Echo extends Node implements Mutex {
+    static final class Echo extends Node implements Node.Mutex {
+        static final String SPEC = """
+                {
+                  "summary": "a test", "messages": ["ASK", "NEW_LEADER"], "saves": ["KEPT"], "draws": true,
+                  "timers": ["retry"], "token": "NEW_LEADER", "survives": {"crashes": 2, "loss": true},
+                  "parameters": [
+                    {"name": "often", "type": "duration", "asks": true, "doc": "a period"},
+                    {"name": "share", "type": "float", "default": 0.5, "doc": "a share"},
+                    {"name": "word", "type": "enum", "choices": ["a", "b"], "default": "a", "doc": "a word"},
+                    {"name": "who", "type": "int", "default": 1, "doc": "each", "per_process": true}
+                  ]
+                }""";
+
         private static Env kept;
         private final Map<Integer, Integer> got = new HashMap<>();
         private final transient Object hidden = new Object();
@@ -91,7 +100,7 @@ final class KitTest {
 
         Echo(Config config) {
             super(config);
-            if (config.saved() instanceof Kept k) got.put(0, (int) k.n);
+            if (config.saved() instanceof Kept kept) got.put(0, (int) kept.n);
         }
 
         @Override public void receive(Env env, int from, Record message) {
@@ -117,7 +126,10 @@ final class KitTest {
                 case "to" -> env.send(target, new NewLeader());
                 case "all" -> env.broadcast(new NewLeader());
                 case "save" -> env.save(new Kept(4));
-                case "unknown" -> env.send(2, new Inner(1, true));
+                case "params" -> env.log(config.duration("often") + " " + config.real("share") + " " + config.text("word")
+                        + " " + config.integer("who") + " " + config.list("who") + " " + config.list("share"));
+                case "param" -> config.flag("none");
+                case "network" -> env.log(config.leader() + " " + config.ring() + " " + config.leaderDown());
                 case "huge" -> env.save(new Kept(Long.MAX_VALUE));
                 case "elected" -> {
                     env.elected(3, 2);
@@ -141,9 +153,22 @@ final class KitTest {
 
     private static final String NEW = "{'n':1,'on':'new','process':7,'config':{'id':1,'peers':[1,2,3],'neighbors':[1,2,3]}}";
 
-    /** A program with process 7, which is number 1 of three. */
+    /** The program without a process; helpers are classes of its own beside that of the algorithm. */
+    private static Program program() {
+        return new Program(Echo.SPEC, Echo.class, Echo::new, KitTest.class) {
+            @Override public Object preset(String parameter, Node.Network network, Node.Params before) {
+                return network.latency().multipliedBy(network.nodes()).plus(before.duration("base"));
+            }
+
+            @Override public String doubt(Node.Network network, Node.Params params) {
+                return params.flag("sure") && network.bounded() ? null : "not sure";
+            }
+        };
+    }
+
+    /** The same with process 7, which is number 1 of three. */
     private static Program echo() {
-        var program = new Program(Echo.class);
+        var program = program();
         says(program, NEW, "{'n':1}");
         return program;
     }
@@ -159,40 +184,61 @@ final class KitTest {
     }
 
     @SuppressWarnings("unchecked")
-    private static Map<String, Object> spec() {
-        var answer = (Map<String, Object>) Json.read(new Program(Echo.class).parameters(
-                new Parameter<>(Word.class, "word", "a word").preset(Word.AT_MOST_ONE),
-                new Parameter<>(Double.class, "share", "a share").preset(0.5).min(0.0).max(1.0),
-                new Parameter<>(Duration.class, "often", "a period").preset(net -> net.latency()).tunes("patience"),
-                new Parameter<>(Long.class, "who", "a process").preset(1L).process().perProcess())
-                .answer("{\"n\":1,\"on\":\"describe\",\"protocols\":[1]}"));
-        equal(1L, answer.get("protocol"));
-        return (Map<String, Object>) answer.get("spec");
-    }
-
     static void testDescribe() {
-        var spec = spec();
-        equal(Set.of("problem", "summary", "messages", "saves", "draws", "timers", "token", "survives", "needs", "promises",
-                "periods", "states", "handles", "parameters", "doubts", "files"), spec.keySet());
+        var answer = (Map<String, Object>) Json.read(program().answer("{\"n\":1,\"on\":\"describe\",\"protocols\":[1]}"));
+        equal(1L, answer.get("protocol"));
+        var spec = (Map<String, Object>) answer.get("spec");
+        equal(Set.of("problem", "summary", "messages", "saves", "draws", "timers", "token", "survives", "states",
+                "handles", "parameters", "doubts", "files"), spec.keySet());
         equal("mutex", spec.get("problem"));
-        var classes = ((List<?>) spec.get("files")).stream().filter(f -> f.toString().endsWith("KitTest.class")).toList();
-        equal(1, classes.size());
         equal(List.of("do", "timeout"), spec.get("handles"));
         equal(Map.of("crashes", 2L, "loss", true), spec.get("survives"));
-        equal(Map.of("fifo", true, "nodes", 2L), spec.get("needs"));
-        equal(Map.of("starvation_free", true), spec.get("promises"));
-        equal(List.of(Map.of("parameter", "often", "timer", "retry")), spec.get("periods"));
         var inner = Map.of("fields", List.of(List.of("x", "int"), List.of("b", "bool")));
         equal(List.of(Map.of("kind", "ASK", "fields", List.of(List.of("number", "uint"), List.of("id", "id"),
-                        List.of("delta", "int"), List.of("yes", "bool"), List.of("share", "float"), List.of("text", "string"),
-                        List.of("time", "duration"), List.of("path", List.of("id")), List.of("inner", inner),
-                        List.of("inners", List.of(inner)))),
+                        List.of("delta", "int"), List.of("yes", "bool"), List.of("share", "float"),
+                        List.of("text", "string"), List.of("time", "duration"), List.of("path", List.of("id")),
+                        List.of("inner", inner), List.of("inners", List.of(inner)))),
                 Map.of("kind", "NEW_LEADER", "fields", List.of())), spec.get("messages"));
-        equal(List.of(Map.of("name", "word", "type", "enum", "doc", "a word", "choices", List.of("at-most-one"), "default", "at-most-one"),
-                Map.of("name", "share", "type", "float", "doc", "a share", "default", 0.5, "min", 0.0, "max", 1.0),
-                Map.of("name", "often", "type", "duration", "doc", "a period", "asks", true, "tunes", "patience"),
-                Map.of("name", "who", "type", "int", "doc", "a process", "default", 1L, "process", true, "per_process", true)),
-                spec.get("parameters"));
+        equal(List.of(Map.of("kind", "KEPT", "fields", List.of(List.of("n", "int")))), spec.get("saves"));
+        equal(((Map<String, Object>) Json.read(Echo.SPEC)).get("parameters"), spec.get("parameters"));
+    }
+
+    /** A class without a package cannot be imported. */
+    private static Program outside() {
+        try {
+            return (Program) Class.forName("Outside").getField("PROGRAM").get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The classes of the algorithm, and the folder or the jar of the kit; not whatever else is on the class path. */
+    static void testFiles() {
+        var files = ((List<?>) outside().spec.get("files")).stream().map(Object::toString).toList();
+        equal(List.of("Outside$Note.class", "Outside.class"), files.stream()
+                .map(f -> f.substring(f.lastIndexOf('/') + 1)).filter(f -> f.startsWith("Outside")).sorted().toList());
+        for (var file : files) {
+            if (!new File(file).isFile()) throw new AssertionError("no file: " + file);
+            if (file.contains("KitTest")) throw new AssertionError(file);
+        }
+    }
+
+    static void testDefaultAndDoubt() {
+        String network = "'network':{'nodes':5,'latency':2000,'mean':2000,'bounded':true,'hold':0},'params':{'base':7,'sure':";
+        says(program(), "{'n':1,'on':'default','parameter':'often'," + network + "true}}", "{'n':1,'value':10007}");
+        says(program(), "{'n':1,'on':'doubt'," + network + "true}}", "{'n':1,'value':null}");
+        says(program(), "{'n':1,'on':'doubt'," + network + "false}}", "{'n':1,'value':'not sure'}");
+    }
+
+    static void testConfig() {
+        var program = program();
+        says(program, NEW.replace("}}", ",'params':{'often':5000000,'share':1,'word':'b','who':2},"
+                + "'all':{'who':[2,4,6]},'leader':3,'leader_down':true,'ring':[1,3,2]}}"), "{'n':1}");
+        String event = "{'n':2,'on':'do','process':7,'now':5,'op':";
+        says(program, event + "'params'}", "{'n':2,'effects':[{'log':'PT0.005S 1.0 b 2 [2, 4, 6] [1, 1, 1]'}]}");
+        says(program, event + "'network'}", "{'n':2,'effects':[{'log':'3 [1, 3, 2] true'}]}");
+        says(program, event + "'param'}", "{'n':2,'failed':'java.lang.NullPointerException: no none'}");
+        says(echo(), event + "'network'}", "{'n':2,'effects':[{'log':'0 [] false'}]}");
     }
 
     static void testMessagesComeBackAsTheyWere() {
@@ -232,31 +278,31 @@ final class KitTest {
     /** What fails is reported with its place, has no effects, and the program continues. */
     static void testFailures() {
         var program = echo();
-        for (String op : List.of("recurse", "assert", "other", "unknown", "huge")) {
+        for (String op : List.of("recurse", "assert", "other", "huge")) {
             String answer = program.answer(("{'n':2,'on':'do','process':7,'now':5,'op':'" + op + "'}").replace('\'', '"'));
             if (!answer.startsWith("{\"n\":2,\"failed\":\"java.lang.")) throw new AssertionError(answer);
         }
         says(program, "{'n':3,'on':'do','process':7,'now':5,'op':'draw'}",
-                "{'n':3,'failed':'java.lang.IllegalStateException: random numbers need draws = true in the Spec'}");
+                "{'n':3,'failed':'java.lang.IllegalStateException: random() needs draws in the spec'}");
         says(program, "{'n':4,'on':'do','process':7,'now':5,'op':'keep'}", "{'n':4}");
         says(program, "{'n':5,'on':'do','process':7,'now':5,'op':'late'}",
-                "{'n':5,'failed':'java.lang.IllegalStateException: an Env is valid during one event'}");
+                "{'n':5,'failed':'java.lang.NullPointerException: the event is over'}");
         says(program, "{'n':6,'on':'drop','process':7}", "{'n':6}");
         equal(null, program.answer("{\"n\":7,\"on\":\"end\"}"));
-        fails("JSON", () -> program.answer("{\"n\":7"));
+        fails("unexpected token, or end", () -> program.answer("{\"n\":7"));
     }
 
     /** The place is the innermost line that is not the kit's, nor the JVM's. */
-    static void testPlace() throws ClassNotFoundException {
-        var program = new Program(Class.forName("Outside").asSubclass(Node.class));
+    static void testPlace() {
+        var program = outside();
         says(program, NEW, "{'n':1}");
         says(program, "{'n':2,'on':'elect','process':7,'now':5}", "{'n':2,'failed':'java.lang.ArrayIndexOutOfBoundsException: "
-                + "Index 0 out of bounds for length 0 at Outside.java:15'}");
-        says(program, NEW.replace("'id':1", "'id':2"), "{'n':1,'failed':'java.lang.IllegalStateException: not 2 at Outside.java:11'}");
+                + "Index 0 out of bounds for length 0 at Outside.java:14'}");
+        says(program, NEW.replace("'id':1", "'id':2"), "{'n':1,'failed':'java.lang.IllegalStateException: not 2 at Outside.java:10'}");
     }
 
     /** The program of a process of its own, for the test below. */
-    public static void main(String[] args) throws IOException { new Program(Echo.class).serve(); }
+    public static void main(String[] args) throws IOException { program().serve(); }
 
     /** What is printed by accident goes to standard error; the program exits with 0 at "end", or at the end of input. */
     static void testServe() throws IOException, InterruptedException {
@@ -282,14 +328,15 @@ final class KitTest {
     }
 
     static void testSaved() {
-        var program = new Program(Echo.class);
+        var program = program();
         says(program, NEW.replace("}}", "},'saved':{'kind':'KEPT','msg':{'n':4}}}"), "{'n':1}");
         says(program, "{'n':3,'on':'state','process':7}", "{'n':3,'state':{'got':{'0':4},'mutable':[1]}}");
     }
 
     static void testRefusesWhatIsNoMessage() {
-        fails("neither be nor hold", () -> Type.record(String.class));
+        fails("no record", () -> Json.Form.of(String.class));
         record Wrong(char c) {}
-        fails("neither be nor hold", () -> Type.record(Wrong.class));
+        fails("no record", () -> Json.Form.of(Wrong.class).types());
+        fails("unexpected OTHER", () -> new Program("{\"messages\":[\"OTHER\"]}", Echo.class, Echo::new));
     }
 }
