@@ -14,9 +14,12 @@ import (
 	"os"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/spf13/pflag"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
+	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 	"github.com/conclave-bench/conclave/internal/worlds/isolate"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -144,4 +147,42 @@ func role(name string, life func(io.Reader, io.Writer) error) int {
 		return CouldNotRun
 	}
 	return Good
+}
+
+// withPlugins runs a part of a run that names its plugins itself: node host, node agent.
+func withPlugins(args []string, stderr io.Writer, life func(io.Reader, io.Writer) error) int {
+	name := "node " + args[0]
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.SetOutput(stderr)
+	p := &plugins{}
+	p.flags(f)
+	err := f.Parse(args[1:])
+	if err == nil && f.NArg() > 0 {
+		err = usage("unknown argument %q", f.Arg(0))
+	}
+	if err == nil {
+		err = p.load()
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return Usage
+	}
+	return role(name, heir(life))
+}
+
+// heir runs a part of a run that has the plugins of the process that has started it.
+func heir(life func(io.Reader, io.Writer) error) func(io.Reader, io.Writer) error {
+	return func(in io.Reader, out io.Writer) error {
+		if err := guest.Inherit(); err != nil {
+			return err
+		}
+		return life(in, out)
+	}
+}
+
+// asNode is the life of a node: a signal to it reaches its programs, which have to answer in real time.
+func asNode(in io.Reader, out io.Writer) error {
+	guest.Join()
+	guest.SetLimit(guest.RealTime)
+	return heir(node.Run)(in, out)
 }
