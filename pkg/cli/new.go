@@ -107,8 +107,9 @@ write, the kit that it needs, and an experiment.`,
 	f.StringVar(&out, "out", "", "the `FOLDER` of that module or program (default: the algorithm's name)")
 	f.StringVar(&source, "conclave", "", usesClone)
 	f.BoolVar(&bare, "no-generate", false, "leave the generated files as they are")
-	f.StringVar(&language, "language", "", inLanguage+strings.Join(scaffold.Languages(), ", ")+" (default: Go)")
-	choices(c, "language", scaffold.Languages())
+	names := scaffold.Languages()
+	f.StringVar(&language, "language", "", inLanguage+strings.Join(names, ", ")+" (default: Go)")
+	choices(c, "language", names)
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		a, err := scaffold.Algorithm(args, module, s.err, s.aside())
 		switch {

@@ -32,7 +32,8 @@ docs/reference/cases.md has the format.`,
 	}
 	c.Flags().IntVar(&schedules, "schedules", 1000, "run `N` random schedules")
 	c.Flags().StringVar(&cases, "cases", "", "run the cases in `FILE` instead of the kit")
-	c.Flags().StringVar(&junit, "junit", "", "also write a test report in XML to `FILE`, with a test for each rule or case")
+	c.Flags().StringVar(&junit, "junit", "",
+		"also write a report in JUnit's XML to `FILE`, with a test for each rule or case")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench verify: %d algorithms, expected one (\"bench list\" shows "+

@@ -133,6 +133,7 @@ func (a *Scaffold) writeProgram(dir string, list [][2]string) (*answer.Document,
 	if filepath.Clean(dir) != "." {
 		enter = "cd " + program.Quote(dir) + " && "
 	}
-	fmt.Fprintf(a.next, "now: write the rules in %s, then %sbench verify %s %s\n", a.File(), enter, a.ID, a.Plugin())
+	fmt.Fprintf(a.next, "now: write the rules in %s, then %sbench verify %s %s\n", a.File(), enter, a.ID,
+		a.Plugin())
 	return a.document(), nil
 }

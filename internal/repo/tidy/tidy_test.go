@@ -101,7 +101,8 @@ var table = []struct {
 	{"internal/commands/paper", []string{"internal/answers/answer", "internal/answers/chart", "internal/answers/report",
 		"internal/answers/view", "internal/base/console", "internal/base/files", "pkg/metric"}},
 	{"internal/commands/scaffold", []string{"internal/answers/answer", "internal/base/console", "internal/base/files",
-		"internal/base/program"}},
+		"internal/base/program", "kits"}},
+	{"kits", nil},
 	{"pkg/results", []string{"internal/worlds/guest", "internal/base/text", "pkg/metric", "pkg/trace", "internal/base/stats", "internal/base/files",
 		"internal/base/transport", "internal/base/program"}},
 	{"internal/runs/work", []string{
@@ -217,7 +218,7 @@ var table = []struct {
 // layers are the folders from the ground up: a package imports those of its own layer and of lower ones.
 // docs/ARCHITECTURE.md names them in the same order.
 var layers = [][]string{
-	{"internal/base"},
+	{"internal/base", "kits"},
 	{"pkg/param", "pkg/algo"},
 	{"pkg/link", "pkg/trace", "pkg/metric", "pkg/fault", "pkg/harness", "pkg/config"},
 	{"pkg/bus", "pkg/sim", "internal/worlds"},
