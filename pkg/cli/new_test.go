@@ -96,12 +96,28 @@ func TestNew_Course(t *testing.T) {
 			t.Errorf("the rules are %q", rules)
 		}
 
+		explored := lock.bench(t, "explore", "mutex/broken-lock", "--exhaustive", "--plugin",
+			"mutex/broken-lock="+command+" broken_lock"+ext).want(t, Violated)
+		has(t, explored.out, "p1 receives AGREE{} from p2, enters")
+
+		// The case of the text for teachers finds the mistake, too.
+		_, after, _ := strings.Cut(text, "```yaml\n")
+		cases, _, _ := strings.Cut(after, "```")
+		lock.put(t, "teacher.yaml", cases)
+		hidden := func(program string) ran {
+			t.Helper()
+			return lock.bench(t, "verify", "mutex/my-lock", "--plugin", "mutex/my-lock="+command+" "+program+ext,
+				"--cases", "teacher.yaml")
+		}
+		has(t, hidden("broken_lock").want(t, Violated).out, "FAILED   TWO-AT-ONCE")
+
 		// A correct lock takes the place of the skeleton.
 		right, err := os.ReadFile(filepath.Join("..", "..", "kits", language, "examples", "ricart_agrawala"+ext))
 		if err != nil {
 			t.Fatal(err)
 		}
 		lock.put(t, "my_lock"+ext, strings.ReplaceAll(string(right), `"../conclave`, `"./conclave`))
+		hidden("my_lock").want(t, Good)
 		grade("mutex/my-lock", "my_lock").want(t, Good)
 		for rule, failure := range failures(t, lock.path("report.xml")) {
 			if failure != "" {
