@@ -31,7 +31,7 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
   bench compare results/base results/new --fail-if 'election_ms > 10%'
   bench compare results/base results/new --prove 5%
   bench compare results/base results/new --over operations --stat p95
-  bench compare results/quickstart/latest bully ring-list --distribution --above 50ms
+  bench compare results/quickstart/latest bully ring-list --distribution
   bench compare results/base/trials.csv results/new/trials.csv --alpha 0.01`,
 		Args: cobra.ArbitraryArgs,
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 )
@@ -24,7 +26,7 @@ type plugins struct {
 // flags adds the flags that name them.
 func (p *plugins) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.commands, "plugin", nil,
-		"run the program `ID=COMMAND` as an algorithm: mutex/my-lock=\"python3 my_lock.py\" (repeatable)")
+		"run the program `ID=COMMAND` as an algorithm: mutex/my-lock=\"python3 lock.py\" (repeatable)")
 	f.StringVar(&p.file, "plugins", "",
 		"run the programs in `FILE` as algorithms, which has a line \"ID: COMMAND\" for each")
 }
@@ -51,6 +53,12 @@ func (p *plugins) load() error {
 	}
 	if err := guest.Load(list); err != nil {
 		return usage("%v", err)
+	}
+	for _, text := range p.commands {
+		program.AddFlags("--plugin", text)
+	}
+	if p.file != "" {
+		program.AddFlags("--plugins", p.file)
 	}
 	return guest.Bequeath()
 }
@@ -88,6 +96,27 @@ func takesPlugins(c *cobra.Command) {
 	p := &plugins{}
 	p.flags(c.PersistentFlags())
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return p.load() }
+}
+
+// withPlugins runs a part of a run that names its plugins itself: node host, node agent.
+func withPlugins(args []string, stderr io.Writer, life func(io.Reader, io.Writer) error) int {
+	name := "node " + args[0]
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.SetOutput(stderr)
+	p := &plugins{}
+	p.flags(f)
+	err := f.Parse(args[1:])
+	if err == nil && f.NArg() > 0 {
+		err = usage("unknown argument %q", f.Arg(0))
+	}
+	if err == nil {
+		err = p.load()
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return Usage
+	}
+	return role(name, heir(life))
 }
 
 // heir runs a part of a run that has the plugins of the process that has started it.

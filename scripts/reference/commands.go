@@ -24,6 +24,10 @@ func writeCommands(p *page) {
 		}
 		p.table([]string{cmpTitle(g.title), "what it does"}, rows)
 	}
+	p.heading(2, "Flags of all commands")
+	p.prose("These flags name programs in other languages that are algorithms ([the step protocol]" +
+		"(protocol.md)). Only a command line names one: no experiment, run or archive starts a program.")
+	writeFlags(p, root.PersistentFlags())
 	p.heading(2, "Exit codes")
 	p.prose("Every command ends with one of these codes. Where a command means something of its own by a " +
 		"code, its section says so.")
@@ -100,8 +104,16 @@ func writeCommand(p *page, c *cobra.Command) {
 		p.fence("text", c.UseLine())
 	}
 	writeHelp(p, c.Long)
+	writeFlags(p, c.LocalFlags())
+	if c.Example != "" {
+		p.fence("text", dedented(c.Example))
+	}
+}
+
+// writeFlags is a table of flags, if there are some.
+func writeFlags(p *page, flags *pflag.FlagSet) {
 	var rows [][]string
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != "help" {
 			value, usage := pflag.UnquoteUsage(f)
 			rows = append(rows, []string{code(name(f, value)), code(preset(f)), plain(usage)})
@@ -109,9 +121,6 @@ func writeCommand(p *page, c *cobra.Command) {
 	})
 	if rows != nil {
 		p.table([]string{"flag", "default", "meaning"}, rows)
-	}
-	if c.Example != "" {
-		p.fence("text", dedented(c.Example))
 	}
 }
 

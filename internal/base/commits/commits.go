@@ -269,6 +269,9 @@ func (b *Builder) BuildHere(ctx context.Context, program string) error {
 	return b.compile(ctx, folder, program)
 }
 
+// Folder is this folder in the commit that was built last.
+func (b *Builder) Folder() string { return filepath.Join(b.root, "tree", b.repo.prefix) }
+
 // File is where a file of this folder is in the commit that was built last; "": it has none.
 func (b *Builder) File(path string) string {
 	folder := filepath.Join(b.repo.top, b.repo.prefix)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -20,11 +21,24 @@ const Core = "github.com/conclave-bench/conclave"
 func Command(words ...string) string {
 	var b strings.Builder
 	b.WriteString(name())
+	if len(words) > 0 && slices.Contains([]string{"run", "replay", "trace"}, words[0]) {
+		words = slices.Concat(words, flags)
+	}
 	for _, w := range words {
 		b.WriteString(" " + Quote(w))
 	}
 	return b.String()
 }
+
+// flags are those of AddFlags.
+var flags []string
+
+// Flags are the words that were given to AddFlags.
+func Flags() []string { return slices.Clone(flags) }
+
+// AddFlags has each Command that runs algorithms end with these words as well. It is called before any
+// Command.
+func AddFlags(words ...string) { flags = append(flags, words...) }
 
 var name = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()

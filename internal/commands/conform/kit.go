@@ -410,6 +410,10 @@ const exhaustiveStates = 1000
 // exhaustive walks through the scopes, breadth first, and so finds what is wrong
 // by the shortest way to it.
 func (k *kit) exhaustive() error {
+	if p := guest.Of(k.id); p != nil && !p.ShowsState() {
+		k.said = "; not checked: the program does not show its state, without which states cannot be compared"
+		return nil
+	}
 	scopes, err := modelcheck.Scopes(k.id)
 	if err != nil {
 		return err

@@ -148,6 +148,7 @@ func (g *gate) hold(ctx context.Context) (err error) {
 			err = g.builder.BuildHere(ctx, path)
 		} else {
 			err = g.builder.BuildTo(ctx, side.commit, path)
+			side.folder = g.builder.Folder()
 		}
 		cannot := (*commits.UntestableError)(nil)
 		switch {
@@ -243,7 +244,7 @@ func (g *gate) before(ctx context.Context, file string) string {
 // is said. What is wrong with head is said; the base is what it is.
 func (g *gate) run(ctx context.Context, side *party, file, at string, seed uint64) (string, error) {
 	ran := &run{}
-	said, err := side.ask(ctx, ran, "run", at, "--out", filepath.Join(g.Out, side.name), "--set",
+	said, err := side.ask(ctx, ran, "run", seen(at), "--out", seen(filepath.Join(g.Out, side.name)), "--set",
 		fmt.Sprintf("seed=%d", seed), "--json", "--quiet", "--progress", "none")
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

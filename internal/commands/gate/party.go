@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/commits"
 	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/base/program"
 )
 
 // A party is one of the two builds.
@@ -18,6 +21,7 @@ type party struct {
 	title   string // of its commit
 	commit  *commits.Commit
 	program string // "": it does not build
+	folder  string // in which the programs of other languages start that the command line names
 }
 
 // String is what the party is called in a sentence.
@@ -67,7 +71,10 @@ func (r *run) warnings() []string {
 
 // ask has the party's program answer into a value, and returns what it said besides.
 func (c *party) ask(ctx context.Context, into any, args ...string) (said string, err error) {
-	command := proc.Interruptible(ctx, c.program, args...)
+	command := proc.Interruptible(ctx, seen(c.program), slices.Concat(args, program.Flags())...)
+	if len(program.Flags()) > 0 {
+		command.Dir = c.folder
+	}
 	var aside bytes.Buffer
 	command.Stderr = &aside
 	out, err := command.Output()
@@ -80,10 +87,21 @@ func (c *party) ask(ctx context.Context, into any, args ...string) (said string,
 	return aside.String(), err
 }
 
+// seen is a path as a party finds it, which starts in another folder if it starts programs there.
+func seen(path string) string {
+	if len(program.Flags()) == 0 {
+		return path
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
 // plan is what a side would run of a file.
 func (c *party) plan(ctx context.Context, file string) (*plan, error) {
 	p := &plan{}
-	said, err := c.ask(ctx, p, "plan", file, "--json")
+	said, err := c.ask(ctx, p, "plan", seen(file), "--json")
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

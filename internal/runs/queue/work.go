@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -191,6 +192,14 @@ func (w *worker) join(ctx context.Context, name string) error {
 			w.cfg.Say(fmt.Sprintf("run %s needs another program than this worker's: build %.12s, and this "+
 				"is %.12s; it is skipped; start a worker of that build for it", name, r.Program.Binary,
 				w.site.Tool.Binary))
+		}
+		return nil
+	}
+	// What came over the network starts no program.
+	if err := guest.Same(r.Header.Programs); err != nil {
+		if !w.told[name] {
+			w.told[name] = true
+			w.cfg.Say(fmt.Sprintf("run %s is skipped: %v", name, err))
 		}
 		return nil
 	}

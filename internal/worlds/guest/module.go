@@ -31,8 +31,9 @@ type module struct {
 
 // What a module exports: room for so many bytes of a request, and to handle one of so many bytes.
 const (
-	roomExport = "conclave_room"
-	callExport = "conclave_call"
+	roomExport  = "conclave_room"
+	callExport  = "conclave_call"
+	panicExport = "conclave_panic" // where the text of the failure is that made it trap; optional
 )
 
 // maxPages bounds the memory of a module, in pages of 64 KiB.
@@ -151,6 +152,14 @@ func (m *module) call(request []byte, _ time.Duration) ([]byte, error) {
 func (m *module) trapped(err error) error {
 	const page = 1 << 16
 	why := "it traps: " + firstLine(err)
+	if f := m.instance.ExportedFunction(panicExport); f != nil {
+		// It may say why: what it has written down is there after a trap, too.
+		if at, err := f.Call(context.Background()); err == nil && len(at) == 1 {
+			if text, is := m.instance.Memory().Read(uint32(at[0]>>32), uint32(at[0])); is && len(text) > 0 {
+				why = "it panics: " + proc.Harmless(string(text[:min(len(text), mostSaid)]))
+			}
+		}
+	}
 	if m.instance.Memory().Size() > (maxPages-maxPages/16)*page {
 		why += fmt.Sprintf("; its memory has reached the limit of %d MiB", maxPages*page>>20)
 	}

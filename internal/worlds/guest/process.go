@@ -204,6 +204,9 @@ func (g *process) Invariant() error {
 	return nil
 }
 
+// ShowsState says whether processes of the program have a State.
+func (p *Program) ShowsState() bool { return p.states }
+
 // State asks the program for the variables of the process.
 func (g *process) State() [][2]string {
 	p := g.program
