@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -96,27 +95,6 @@ func takesPlugins(c *cobra.Command) {
 	p := &plugins{}
 	p.flags(c.PersistentFlags())
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return p.load() }
-}
-
-// withPlugins runs a part of a run that names its plugins itself: node host, node agent.
-func withPlugins(args []string, stderr io.Writer, life func(io.Reader, io.Writer) error) int {
-	name := "node " + args[0]
-	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	f.SetOutput(stderr)
-	p := &plugins{}
-	p.flags(f)
-	err := f.Parse(args[1:])
-	if err == nil && f.NArg() > 0 {
-		err = usage("unknown argument %q", f.Arg(0))
-	}
-	if err == nil {
-		err = p.load()
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", name, err)
-		return Usage
-	}
-	return role(name, heir(life))
 }
 
 // heir runs a part of a run that has the plugins of the process that has started it.
