@@ -53,7 +53,8 @@ to equal states.
 		}
 		if exhaustive {
 			c.Flags().Visit(func(given *pflag.Flag) {
-				if !slices.Contains([]string{"exhaustive", "format", "json", "quiet"}, given.Name) {
+				if !slices.Contains([]string{"exhaustive", "format", "json", "quiet"}, given.Name) &&
+					c.InheritedFlags().Lookup(given.Name) == nil { // those name plugins
 					err = usage("--%s means nothing with --exhaustive; leave one out", given.Name)
 				}
 			})

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
@@ -10,7 +12,7 @@ import (
 
 func (s *streams) verifyCommand() *cobra.Command {
 	var schedules int
-	var cases string
+	var cases, junit string
 	c := &cobra.Command{
 		Use:   "verify ID",
 		Short: "Run the conformance tests of an algorithm",
@@ -30,6 +32,8 @@ docs/reference/cases.md has the format.`,
 	}
 	c.Flags().IntVar(&schedules, "schedules", 1000, "run `N` random schedules")
 	c.Flags().StringVar(&cases, "cases", "", "run the cases in `FILE` instead of the kit")
+	c.Flags().StringVar(&junit, "junit", "",
+		"also write a report in JUnit's XML to `FILE`, with a test for each rule or case")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench verify: %d algorithms, expected one (\"bench list\" shows "+
@@ -42,14 +46,20 @@ docs/reference/cases.md has the format.`,
 		if err != nil {
 			return nil, err
 		}
-		busy, done := s.busy()
-		defer done()
-		if !c.Flags().Changed("cases") {
-			return conform.Answer(alg.ID, conform.Options{Schedules: schedules}, busy)
-		}
-		if c.Flags().Changed("schedules") {
+		if c.Flags().Changed("cases") && c.Flags().Changed("schedules") {
 			return nil, usage("bench verify: --schedules means nothing with --cases; leave one out")
 		}
-		return conform.AnswerCases(alg.ID, cases, busy)
+		busy, done := s.busy()
+		defer done()
+		var d *answer.Document
+		if c.Flags().Changed("cases") {
+			d, err = conform.AnswerCases(alg.ID, cases, busy)
+		} else {
+			d, err = conform.Answer(alg.ID, conform.Options{Schedules: schedules}, busy)
+		}
+		if d != nil && junit != "" {
+			err = errors.Join(err, writeDocument(junit, "junit", d))
+		}
+		return d, err
 	})
 }

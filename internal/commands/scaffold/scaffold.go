@@ -1,5 +1,5 @@
-// Package scaffold writes the skeleton of a new algorithm, into a clone of Conclave or into a Go module
-// of its author's own.
+// Package scaffold writes the skeleton of a new algorithm, into a clone of Conclave, into a Go module of its
+// author's own, or as a program in another language, also for a course.
 package scaffold
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/kits"
 )
 
 //go:embed templates/*.tmpl
@@ -35,6 +36,7 @@ type Scaffold struct {
 	Core              string // Conclave's module
 	Module            string // the author's own; "": the algorithm goes into Conclave
 	Year              int
+	Language          *language // of a program; nil: Go
 	conclave
 	from string // where it runs
 
@@ -75,9 +77,8 @@ func Algorithm(args []string, module string, out, next io.Writer) (*Scaffold, er
 		Module: module, Year: time.Now().Year(), from: ".", out: out, next: next}, nil
 }
 
-// Plugin writes an algorithm into the clone of Conclave around the working
-// folder.
-func (a *Scaffold) Plugin(bare bool) (*answer.Document, error) {
+// WriteAlgorithm writes an algorithm into the clone of Conclave around the working folder.
+func (a *Scaffold) WriteAlgorithm(bare bool) (*answer.Document, error) {
 	root, err := clone(".")
 	if err != nil {
 		return nil, err
@@ -221,7 +222,30 @@ func clone(from string) (string, error) {
 	}
 }
 
-// write fills in templates, each under the name that stands beside it.
+// fromKit marks what is copied from the kits, as it is.
+const fromKit = "kits/"
+
+// text is what a template comes to, or a file of a kit.
+func (a *Scaffold) text(source string) ([]byte, error) {
+	if name, ok := strings.CutPrefix(source, fromKit); ok {
+		return kits.Files.ReadFile(name)
+	}
+	name := source + ".tmpl"
+	t, err := template.New(name).Delims("<<", ">>").ParseFS(templates, "templates/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := t.Execute(&text, a); err != nil {
+		return nil, err
+	}
+	if filepath.Ext(source) == ".go" {
+		return format.Source(text.Bytes())
+	}
+	return text.Bytes(), nil
+}
+
+// write writes texts, each under the name that stands beside it.
 func (a *Scaffold) write(dir string, list [][2]string) error {
 	for _, f := range list {
 		if _, err := os.Stat(filepath.Join(dir, f[1])); err == nil {
@@ -230,20 +254,9 @@ func (a *Scaffold) write(dir string, list [][2]string) error {
 		}
 	}
 	for _, f := range list {
-		name := f[0] + ".tmpl"
-		t, err := template.New(name).Delims("<<", ">>").ParseFS(templates, "templates/"+name)
+		b, err := a.text(f[0])
 		if err != nil {
-			return fmt.Errorf("new: %w", err)
-		}
-		var text bytes.Buffer
-		if err := t.Execute(&text, a); err != nil {
-			return fmt.Errorf("new: %w", err)
-		}
-		b := text.Bytes()
-		if filepath.Ext(f[1]) == ".go" {
-			if b, err = format.Source(b); err != nil {
-				return fmt.Errorf("new: %s: %w", f[0], err)
-			}
+			return fmt.Errorf("new: %s: %w", f[0], err)
 		}
 		path := filepath.Join(dir, f[1])
 		err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), files.Create(path, b))

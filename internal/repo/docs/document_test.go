@@ -31,6 +31,7 @@ type fence struct {
 	text     string
 	skipped  bool
 	file     string // under which it lies where the commands run
+	after    int    // how many commands of the document come before it
 }
 
 // A shell is a command, the exit code that it is to end with, whether it is run by night
@@ -58,7 +59,7 @@ var (
 
 // parse reads a document. A note right before a block of code steers what is done
 // with it: <!-- docs: exit 3 -->, <!-- docs: skip: reason -->, or
-// <!-- docs: file: NAME -->. A block without a language is what the last command prints, unless
+// <!-- docs: file: NAME -->, which the commands that follow find. A block without a language is what the last command prints, unless
 // <!-- docs: sample --> says that it is an example of that; a table is, if it follows
 // <!-- docs: printed -->. What follows <!-- docs: nightly --> runs by night alone.
 func parse(name, text string) document {
@@ -71,7 +72,7 @@ func parse(name, text string) document {
 		if language, ok := strings.CutPrefix(line, "```"); ok {
 			f := fence{where: where, language: language, skipped: said != nil && said[1] == "skip"}
 			if said != nil {
-				f.file = said[3]
+				f.file, f.after = said[3], len(d.commands)
 			}
 			first := i + 1
 			for i++; i < len(lines) && strings.TrimSpace(lines[i]) != "```"; i++ {

@@ -104,7 +104,8 @@ var table = []struct {
 	{"internal/commands/paper", []string{"internal/answers/answer", "internal/answers/chart", "internal/answers/report",
 		"internal/answers/view", "internal/base/console", "internal/base/files", "pkg/metric"}},
 	{"internal/commands/scaffold", []string{"internal/answers/answer", "internal/base/console", "internal/base/files",
-		"internal/base/program"}},
+		"internal/base/program", "kits"}},
+	{"kits", nil},
 	{"pkg/results", []string{"internal/worlds/guest", "internal/base/text", "pkg/metric", "pkg/trace", "internal/base/stats", "internal/base/files",
 		"internal/base/transport", "internal/base/program"}},
 	{"internal/runs/work", []string{
