@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -115,43 +114,15 @@ func guests(mark string) (found []int) {
 	return found
 }
 
-// A program ends with its node, also if that crashes.
+// No program is left of a node that crashes, and its crash is no error of the program.
 func TestPlugins_Crash(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "runs on real nodes for seconds")
-	mark := fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano())
-	over := make(chan bool)
-	go func() {
-		defer close(over)
-		runHosted(t, guesttest.Deed{Mark: mark}, "transport: nats\nfaults: {events: [{at: 1s, do: crash, who: 3, for: 2s}]}\n"+
-			"time_limit: 6s\nallow: {timeout: 1}\n", "--set", "scenario.requests=40", "--set", "scenario.hold=100ms")
-	}()
-	// It is down for two seconds: the end of a run does not take that long.
-	const enough = 5
-	var first []int // of the command itself, and of three nodes
-	fewer := 0      // looks in a row that have seen all of them but one
-	for {
-		select {
-		case <-over:
-			if fewer < enough {
-				t.Errorf("programs %v, and %d looks in a row have seen all of them but one", first, fewer)
-			}
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
-		list := guests(mark)
-		if len(list) == 4 && first == nil {
-			first = list
-		}
-		gone := slices.DeleteFunc(slices.Clone(first), func(pid int) bool { return slices.Contains(list, pid) })
-		switch {
-		case len(gone) == 1:
-			fewer++
-		case len(gone) > 1 && fewer < enough: // an attempt that the machine has skewed is over
-			first, fewer = nil, 0
-		case fewer < enough:
-			fewer = 0
-		}
+	_, root := runHosted(t, guesttest.Deed{}, "transport: nats\nretries: 20\ntime_limit: 6s\nallow: {timeout: 1}\n"+
+		"faults: {events: [{at: 1s, do: crash, who: 3}]}\n", "--set", "scenario.requests=40", "--set",
+		"scenario.hold=100ms")
+	if list, reasons := statusesOf(t, root); len(list) != 1 || list[0] == trace.Failed {
+		t.Errorf("%v: %q", list, reasons)
 	}
 }
 
