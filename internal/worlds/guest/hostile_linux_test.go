@@ -19,7 +19,7 @@ import (
 )
 
 // bound is how long a program may take in these tests.
-const bound = 400 * time.Millisecond
+const bound = time.Second
 
 func plugin(d guesttest.Deed) guest.Plugin {
 	p := guest.Plugin{ID: lock, Command: d.Command()}
@@ -61,7 +61,7 @@ func TestTrial_Hostile(t *testing.T) {
 		"no object":      {guesttest.Deed{Say: "[1]\n"}, "expected an object instead of ["},
 		"broken JSON":    {guesttest.Deed{Say: "{\"n\":@,}\n"}, "it is not JSON, in \"{"},
 		"2 MiB":          {guesttest.Deed{Say: "{\"n\":@,\"log\":\"~\"}\n"}, "its answer is longer than 1 MiB: \"{"},
-		"half a line":    {guesttest.Deed{Say: `{"n":`, Then: "sleep"}, `half a line, and no more within 400ms: "{\"n\":"`},
+		"half a line":    {guesttest.Deed{Say: `{"n":`, Then: "sleep"}, `half a line, and no more within 1s: "{\"n\":"`},
 		"half, and ends": {guesttest.Deed{Say: `{"n":`, Then: "exit 3"}, `it has ended (exit code 3), after half a line: "{\"n\":"`},
 		"two answers":    {guesttest.Deed{Say: "{\"n\":@}\n{\"n\":@}\n"}, "it has written more than its answer: \"{"},
 		"later answer":   {guesttest.Deed{Say: "{\"n\":99}\n"}, "it answers event 99, in"},
@@ -111,8 +111,8 @@ func TestTrial_Hostile(t *testing.T) {
 		"to a process of no number": {effect(`{"send":4294967296,"kind":"GRANT"}`),
 			"there is no process 4294967296"},
 
-		"silence":      {guesttest.Deed{Then: "sleep"}, "it does not answer within 400ms"},
-		"deaf":         {guesttest.Deed{Then: "deaf"}, "it does not answer within 400ms"},
+		"silence":      {guesttest.Deed{Then: "sleep"}, "it does not answer within 1s"},
+		"deaf":         {guesttest.Deed{Then: "deaf"}, "it does not answer within 1s"},
 		"exit 0":       {guesttest.Deed{Then: "exit 0", Error: "bye"}, "it has ended (exit code 0); its standard error ends with: bye"},
 		"exit 3":       {guesttest.Deed{Then: "exit 3", Error: "a\nb\nc\nd\ne\nf"}, "(exit code 3); its standard error ends with: b | c | d | e | f"},
 		"killed":       {guesttest.Deed{Then: "kill"}, "it has ended (SIGKILL)"},
@@ -235,7 +235,7 @@ func TestTrial_Unread(t *testing.T) {
 	var buf algo.Buffer
 	algo.NewStepper(a, algo.Config{ID: 1, Peers: peers}, 1, &buf) // it is answered
 	defer func() {
-		one(t, fmt.Sprint(recover()), "process 2: event 3 (new): it does not read the request within 400ms")
+		one(t, fmt.Sprint(recover()), "process 2: event 3 (new): it does not read the request within 1s")
 	}()
 	algo.NewStepper(a, algo.Config{ID: 2, Peers: peers}, 1, &buf)
 }
@@ -328,7 +328,7 @@ func TestLoad_Hostile(t *testing.T) {
 			"the default of p: event 2 (default): the answer lacks value"},
 		"asks, silence": {guesttest.Deed{On: "default", Then: "sleep",
 			Spec: `+"parameters":[{"name":"p","type":"int","doc":"x","asks":true}]`},
-			"the default of p: event 2 (default): it does not answer within 400ms"},
+			"the default of p: event 2 (default): it does not answer within 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bounded(t)
