@@ -73,7 +73,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 			n.deferred = append(n.deferred, m.Stamp)
 			return
 		}
-		env.Send(m.Stamp.ID, Reply{m.Stamp})
+		env.Send(m.Stamp.ID, Reply(m))
 	case Reply:
 		if i := slices.Index(n.needed, from); m.Stamp == n.own && i >= 0 {
 			n.needed = slices.Delete(n.needed, i, i+1)
