@@ -36,7 +36,7 @@ func (s *streams) newCourseCommand() *cobra.Command {
 		Long: `Write the folder of an exercise in another language than Go: the text, the
 skeleton of a lock, the kit that it needs, a lock with a mistake, an experiment,
 and a GitHub workflow that grades with "bench verify --junit".`,
-		Example: `  bench new course lock --language python`,
+		Example: `  bench new course locks --language python`,
 		Args:    cobra.ArbitraryArgs,
 	}
 	names := scaffold.Languages()
