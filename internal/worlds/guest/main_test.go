@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) {
 	guesttest.Main()
-	if len(os.Args) == 3 && os.Args[1] == looping {
-		runLooping(os.Args[2])
+	if len(os.Args) == 4 && os.Args[1] == looping {
+		runLooping(os.Args[2], os.Args[3])
 		return
 	}
 	os.Exit(m.Run())
