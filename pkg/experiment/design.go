@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/transport"
-	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -74,7 +73,7 @@ func Declared(column string) (values []string) {
 		return values
 	case metric.HostingColumn:
 		return []string{metric.RunAsProcess, metric.RunAsGoroutine, metric.RunAsReused, metric.InSimulation,
-			guest.Child, guest.Module}
+			metric.InProgram, metric.InModule}
 	case metric.ReplayColumn:
 		return []string{"no"}
 	case "scenario":

@@ -13,8 +13,10 @@ const (
 	RunAsProcess   = "process"
 	RunAsGoroutine = "goroutine"
 	RunAsReused    = "reused-process"
-)
 
-// InSimulation is what the HostingColumn says of a simulated algorithm beside others that are not in the
-// program that simulates.
-const InSimulation = "simulator"
+	// Of algorithms whose code is not in the program that simulates or is a node:
+	InProgram = "program" // a child process
+	InModule  = "wasm"    // WebAssembly, in the process that simulates or is a node
+	// InSimulation: a simulated algorithm beside those.
+	InSimulation = "simulator"
+)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -160,6 +161,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, Resume{}, "config.resolved.yaml is missing"},
 		{"other binary", otherBinary, Resume{}, "another build of this program"},
 		{"other binary allowed", otherBinary, Resume{AnyBinary: true}, ""},
+		{"a program that is not here", anotherProgram, Resume{}, `add --plugin mutex/lock="python3 lock.py"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -199,8 +201,22 @@ func write(t *testing.T, path, text string) {
 
 // otherBinary rewrites the journal as another program would have begun it.
 func otherBinary(t *testing.T, f *Folder) {
+	begunWith(t, f, func(h *Header) { h.Binary = digest(nil) })
+}
+
+// anotherProgram rewrites it as if an algorithm had been a program in another language.
+func anotherProgram(t *testing.T, f *Folder) {
+	begunWith(t, f, func(h *Header) { h.Programs = lockProgram })
+}
+
+// lockProgram is an algorithm that is a program.
+var lockProgram = map[string]guest.Origin{"mutex/lock": {Command: []string{"python3", "lock.py"},
+	Files: map[string]string{"lock.py": "e3b0"}}}
+
+func begunWith(t *testing.T, f *Folder, change func(*Header)) {
+	t.Helper()
 	h := f.Header()
-	h.Binary = digest(nil)
+	change(&h)
 	write(t, f.path(JournalFile), "")
 	g := &Folder{dir: f.dir, files: f.files, log: &journal{file: f.log.file}}
 	if _, err := g.write([]entry{{Header: mustJSON(t, h)}}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -118,12 +119,9 @@ func oneRun(pieces []*piece) error {
 		}
 	}
 	for _, b := range pieces[1:] {
-		for id, was := range a.header.Programs {
-			other := b.header.Programs[id]
-			if what := was.Differs(&other); what != "" {
-				return unlike("%s is not the same program in %s and %s: %s; run the shards with one", id,
-					a.dir, b.dir, what)
-			}
+		if what := guest.Difference(a.header.Programs, b.header.Programs); what != "" {
+			return unlike("%s and %s were run with different programs: %s; run the shards with the same", a.dir,
+				b.dir, what)
 		}
 	}
 	for _, p := range pieces {

@@ -142,6 +142,14 @@ func TestMerge_Refuses(t *testing.T) {
 		"another division": {func(t *testing.T, root string) string {
 			return ended(t, shard(t, root, Shard{2, 3, ""}, testConfig, 2, 4))
 		}, "shard 1/2, and", ""},
+		"another program in another language": {func(t *testing.T, root string) string {
+			f := shard(t, root, Shard{2, 2, ""}, testConfig)
+			anotherProgram(t, f)
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return f.Dir()
+		}, "different programs: mutex/lock: lock.py differs", ""},
 		"another program": {func(t *testing.T, root string) string {
 			return ended(t, built(t, root, "other", 2))
 		}, "run by different programs", ""},

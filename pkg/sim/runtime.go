@@ -178,7 +178,7 @@ func (s *simulation) Handling(*harness.Process) {
 		return
 	}
 	if h.Events++; (h.Events+s.setup.Seed)%sampled == 0 {
-		if s.watch, s.measuring = stopwatch(), true; s.setup.Alg.Hosting != "" {
+		if s.watch, s.measuring = stopwatch(), true; s.setup.Alg.Apart {
 			s.watch, h.Passed = *clock.NewTimer(), true
 		}
 		s.watch.Start()

@@ -376,6 +376,37 @@ func TestLoad_Another(t *testing.T) {
 	one(t, err.Error(), "it describes itself in another way than when the run began")
 }
 
+// TestInherit: an heir knows what the plugins are made of before it starts one, and starts one when it is looked
+// up.
+func TestInherit(t *testing.T) {
+	mark := bounded(t)
+	if err := guest.Load([]guest.Plugin{plugin(guesttest.Deed{})}); err != nil {
+		t.Fatal(err)
+	}
+	made := guest.Origins([]string{lock})
+	name, setting, _ := strings.Cut(guest.Bequest()[0], "=")
+	if err := guest.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(name, setting)
+	if err := guest.Inherit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := guest.Same(made); err != nil {
+		t.Error(err)
+	}
+	if list, _ := proctest.Orphans(mark); len(list) > 0 {
+		t.Errorf("%d programs run before one is looked up", len(list))
+	}
+	if o := simulate(t, lock, 1); o.Status != trace.OK {
+		t.Error(o.Reason)
+	}
+	made[lock].Files["lock"] = "another"
+	if err := guest.Same(made); err == nil || !strings.Contains(err.Error(), "lock differs; put it back") {
+		t.Errorf("another program: %v", err)
+	}
+}
+
 func write(t *testing.T, name, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -17,8 +17,9 @@ import (
 // loaded are the programs that this process knows.
 var loaded struct {
 	sync.Mutex
-	spawner  *proc.Spawner
-	programs []*Program
+	spawner   *proc.Spawner
+	programs  []*Program
+	inherited []Plugin // each is loaded when its algorithm is looked up
 }
 
 // Load starts programs, and registers what they say they are. All that is wrong is returned, not the first
@@ -45,8 +46,8 @@ func named(p *Plugin, err error) error {
 
 func load(plugin *Plugin) (err error) {
 	p := &Program{Plugin: *plugin, said: plugin.Said}
-	if plugin.Said == "" { // whoever inherits it reports nothing of it, and has no time for that
-		p.Origin = plugin.origin()
+	if plugin.Made == nil { // else it is inherited: a node has no time to hash files
+		p.Plugin.Made = plugin.origin()
 	}
 	if plugin.module() {
 		c, err := plugin.compile()
@@ -76,7 +77,6 @@ func load(plugin *Plugin) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Plugin.Said = p.said
 	err = algo.AddGuest(p.Plugin.problem(), s, p.Plugin.Hosting(), !plugin.module(),
 		func(c algo.Config) algo.Guest { return p.process(c) })
 	if err == nil {
@@ -102,7 +102,7 @@ func Of(id string) *Program {
 	return nil
 }
 
-// Close ends all programs. What is wrong with the end of one is an error.
+// Close ends all programs, and forgets the plugins. What is wrong with the end of one is an error.
 func Close() error {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -111,7 +111,7 @@ func Close() error {
 		errs = append(errs, p.Close())
 		algo.Remove(p.Plugin.ID)
 	}
-	loaded.programs = nil
+	loaded.programs, loaded.inherited, settings.env = nil, nil, nil
 	if loaded.spawner != nil {
 		errs = append(errs, loaded.spawner.Close())
 		loaded.spawner = nil
@@ -177,48 +177,80 @@ func Inherit() error {
 		return fmt.Errorf("%s: %w", inherited, err)
 	}
 	settings.env = b.Env
+	loaded.Lock()
+	defer loaded.Unlock()
+	loaded.inherited = b.Plugins
 	algo.OnUnknown(func(id string) error {
 		loaded.Lock()
 		defer loaded.Unlock()
-		if slices.ContainsFunc(loaded.programs, func(p *Program) bool { return p.Plugin.ID == id }) {
-			return nil // somebody else was faster
+		i := slices.IndexFunc(loaded.inherited, func(p Plugin) bool { return p.ID == id })
+		if i < 0 || slices.ContainsFunc(loaded.programs, func(p *Program) bool { return p.Plugin.ID == id }) {
+			return nil // it is no plugin, or another goroutine has loaded it meanwhile
 		}
-		for i := range b.Plugins {
-			if b.Plugins[i].ID == id {
-				if err := load(&b.Plugins[i]); err != nil {
-					return named(&b.Plugins[i], err)
-				}
-			}
+		if err := load(&loaded.inherited[i]); err != nil {
+			return named(&loaded.inherited[i], err)
 		}
 		return nil
 	})
 	return nil
 }
 
+// plugged is the plugin that is an algorithm, loaded or to be loaded; nil: there is none.
+func plugged(id string) *Plugin {
+	if p := Of(id); p != nil {
+		return &p.Plugin
+	}
+	loaded.Lock()
+	defer loaded.Unlock()
+	for i := range loaded.inherited {
+		if loaded.inherited[i].ID == id {
+			return &loaded.inherited[i]
+		}
+	}
+	return nil
+}
+
 // Origins are what the programs among the algorithms of those IDs were made of.
 func Origins(ids []string) map[string]Origin {
 	var out map[string]Origin
-	for _, p := range Programs() {
-		if slices.Contains(ids, p.Plugin.ID) {
+	for _, id := range ids {
+		if p := plugged(id); p != nil {
 			if out == nil {
 				out = map[string]Origin{}
 			}
-			out[p.Plugin.ID] = p.Origin
+			out[id] = *p.Made
 		}
 	}
 	return out
 }
 
-// Same says whether the programs that a run has recorded are loaded here, and are still what they were.
+// Difference says in which program two runs differ; "": in none.
+func Difference(a, b map[string]Origin) string {
+	both := maps.Clone(a)
+	if both == nil {
+		both = map[string]Origin{}
+	}
+	maps.Copy(both, b)
+	for _, id := range slices.Sorted(maps.Keys(both)) {
+		was, other := a[id], b[id]
+		if what := was.Differs(&other); what != "" {
+			return id + ": " + what
+		}
+	}
+	return ""
+}
+
+// Same says whether the programs that a run has recorded are plugins here, and are still what they were.
 func Same(recorded map[string]Origin) error {
 	for _, id := range slices.Sorted(maps.Keys(recorded)) {
 		was := recorded[id]
-		p := Of(id)
+		p := plugged(id)
 		if p == nil {
-			return fmt.Errorf("%s was the program %q there, and nothing starts a program that a run names: "+
-				"add --plugin %s=%q", id, strings.Join(was.Command, " "), id, strings.Join(was.Command, " "))
+			command := strings.Join(was.Command, " ")
+			return fmt.Errorf("%s was the program %q there, and nothing starts a program because a run names "+
+				"it: add --plugin %s=%q", id, command, id, command)
 		}
-		if what := was.Differs(&p.Origin); what != "" {
+		if what := was.Differs(p.Made); what != "" {
 			return fmt.Errorf("%s is not the program that it was there: %s; put it back, or start a new run",
 				id, what)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A Plugin says which program is an algorithm.
@@ -27,6 +28,7 @@ type Plugin struct {
 	Dir     string   `json:"dir"`     // where it starts
 	Said    string   `json:"said"`    // stands for its answer to describe; "": it was not asked yet
 	Path    string   `json:"path"`    // of what is started, once it has been found
+	Made    *Origin  `json:"made"`    // nil: it was not loaded yet
 }
 
 // String is the plugin as errors name it.
@@ -40,16 +42,10 @@ func (p *Plugin) problem() algo.Problem {
 // Hosting is what runs the algorithm.
 func (p *Plugin) Hosting() string {
 	if p.module() {
-		return Module
+		return metric.InModule
 	}
-	return Child
+	return metric.InProgram
 }
-
-// What runs an algorithm that is not in this program.
-const (
-	Child  = "program" // a child process
-	Module = "wasm"    // WebAssembly in the process that simulates, or that is a node
-)
 
 func (p *Plugin) module() bool {
 	return len(p.Command) == 1 && strings.HasSuffix(p.Command[0], ".wasm")
@@ -158,8 +154,8 @@ type Origin struct {
 }
 
 // origin is what the command names.
-func (p *Plugin) origin() Origin {
-	o := Origin{Command: p.Command, Files: map[string]string{}, Hosting: p.Hosting()}
+func (p *Plugin) origin() *Origin {
+	o := &Origin{Command: p.Command, Files: map[string]string{}, Hosting: p.Hosting()}
 	o.add(p.Dir, p.Command[1:])
 	if len(o.Files) == 0 {
 		o.add("", []string{p.Path})

@@ -40,7 +40,6 @@ type channel interface {
 // A Program is an algorithm that is not in this program.
 type Program struct {
 	Plugin Plugin
-	Origin Origin
 
 	start  func() (channel, error)
 	said   string // the answer to describe of the first copy, hashed
@@ -149,8 +148,9 @@ func (p *Program) declare() (algo.Spec, error) {
 	for _, m := range s.Saves {
 		p.saves[m.Kind()] = true
 	}
-	if p.Origin.Files != nil {
-		p.Origin.add(p.Plugin.Dir, d.Files)
+	if p.Plugin.Said == "" {
+		p.Plugin.Made.add(p.Plugin.Dir, d.Files)
+		p.Plugin.Said = p.said
 	}
 	return s, errors.Join(errs...)
 }

@@ -245,7 +245,7 @@ func (n *node) joinTrial() (err error) {
 	for plane := range n.flows {
 		n.flows[plane] = make([]*flow, n.setup.Nodes)
 	}
-	if n.handling.watch = clock.NewStopwatch(n.shared()); n.setup.Alg.Hosting != "" {
+	if n.handling.watch = clock.NewStopwatch(n.shared()); n.setup.Alg.Apart {
 		n.handling.watch = clock.NewTimer() // another process handles events, and this one waits
 	}
 	n.tele, err = telemetry.Create(n.Telemetry, telemetry.Config{
