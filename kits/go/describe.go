@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest/wire"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -30,8 +31,8 @@ func describe(a *algo.Algorithm, draws bool) (object, error) {
 	var params, periods []object
 	for i := range s.Params {
 		p := &s.Params[i]
-		q := object{"name": p.Name, "type": types[p.Type], "doc": p.Doc, "asks": true,
-			"per_process": p.PerProcess, "process": p.Process, "tunes": tunes[p.Tunes]}
+		q := object{"name": p.Name, "type": wire.WordOf(wire.Types, p.Type), "doc": p.Doc, "asks": true,
+			"per_process": p.PerProcess, "process": p.Process, "tunes": wire.WordOf(wire.Tunings, p.Tunes)}
 		for key, v := range (object{"min": p.Min, "max": p.Max}) {
 			if v != nil {
 				q[key] = v
@@ -67,11 +68,6 @@ func describe(a *algo.Algorithm, draws bool) (object, error) {
 	}
 	return out, nil
 }
-
-var types = map[algo.ParamType]string{algo.Bool: "bool", algo.Int: "int", algo.Float: "float",
-	algo.Duration: "duration", algo.Enum: "enum"}
-
-var tunes = map[algo.Tuning]string{algo.Patience: "patience", algo.Spread: "spread"}
 
 // fieldsOf is the fields of a struct.
 func fieldsOf(t reflect.Type) (out [][2]any, err error) {
@@ -159,9 +155,9 @@ func crashes(a *algo.Algorithm) any {
 	}
 	switch {
 	case same(func(n int) int { return (n - 1) / 2 }):
-		return "minority"
+		return wire.Minority
 	case same(func(n int) int { return n - 1 }):
-		return "all but one"
+		return wire.AllButOne
 	}
 	net := algo.Network{Nodes: probe, Latency: time.Millisecond, Bounded: true}
 	most := a.Spec.Survives.CrashesOf(probe, a.Spec.Defaults(net))
@@ -179,7 +175,7 @@ func live(a *algo.Algorithm) string {
 	}
 	p := a.Spec.Defaults(algo.Network{Nodes: 5, Latency: time.Millisecond, Bounded: true}).Of(1)
 	if reflect.DeepEqual(promised(5, p), algo.Steady(5, p)) {
-		return "steady"
+		return wire.Steady
 	}
 	return ""
 }

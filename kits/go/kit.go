@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest/wire"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -55,15 +56,15 @@ func NewServer(id string, options ...Option) (*Server, error) {
 
 // A request is one in JSON.
 type request struct {
-	N         uint64  `json:"n"`
-	On        string  `json:"on"`
-	Process   uint64  `json:"process"`
-	Parameter string  `json:"parameter"`
-	Network   network `json:"network"`
-	Params    values  `json:"params"`
-	All       lists   `json:"all"`
-	Config    config  `json:"config"`
-	Saved     *saved  `json:"saved"`
+	N         uint64                       `json:"n"`
+	On        string                       `json:"on"`
+	Process   uint64                       `json:"process"`
+	Parameter string                       `json:"parameter"`
+	Network   wire.Network                 `json:"network"`
+	Params    values                       `json:"params"`
+	All       lists                        `json:"all"`
+	Config    wire.Config[json.RawMessage] `json:"config"`
+	Saved     *saved                       `json:"saved"`
 }
 
 type (
@@ -72,24 +73,6 @@ type (
 	saved  struct {
 		Kind string          `json:"kind"`
 		Msg  json.RawMessage `json:"msg"`
-	}
-	network struct {
-		Nodes               int           `json:"nodes"`
-		Latency, Mean, Hold time.Duration // by their names in lower case
-		Bounded             bool          `json:"bounded"`
-	}
-	config struct {
-		ID          algo.ID       `json:"id"`
-		Peers       []algo.ID     `json:"peers"`
-		Neighbors   []algo.ID     `json:"neighbors"`
-		Weights     []algo.Weight `json:"weights"`
-		Ring        []algo.ID     `json:"ring"`
-		Leader      algo.ID       `json:"leader"`
-		LeaderDown  bool          `json:"leader_down"`
-		Holder      algo.ID       `json:"holder"`
-		Incarnation uint32        `json:"incarnation"`
-		Params      values        `json:"params"`
-		All         lists         `json:"all"`
 	}
 )
 
@@ -132,21 +115,21 @@ func (s *Server) Call(b []byte) []byte {
 func (s *Server) handle(r *request, a *answer) (err error) {
 	switch r.On {
 	case "describe":
-		a.Protocol, a.Compact = 1, true
+		a.Protocol, a.Compact = wire.Version, true
 		a.Spec, err = describe(s.alg, s.draws)
 	case "default":
 		p, err := s.params(r.Params, r.All)
 		if err != nil {
 			return err
 		}
-		a.Value, err = s.preset(r.Parameter, r.network(p))
+		a.Value, err = s.preset(r.Parameter, r.Network.With(p))
 		return err
 	case "doubt":
 		p, err := s.params(r.Params, r.All)
 		if err != nil {
 			return err
 		}
-		if why := s.alg.Spec.Needs.Params(r.network(p), p); why != nil {
+		if why := s.alg.Spec.Needs.Params(r.Network.With(p), p); why != nil {
 			a.Value = why.Error()
 		}
 	case "new":
@@ -158,12 +141,6 @@ func (s *Server) handle(r *request, a *answer) (err error) {
 		err = fmt.Errorf("unknown request %q", r.On)
 	}
 	return err
-}
-
-func (r *request) network(p algo.Params) algo.Network {
-	n := r.Network
-	return algo.Network{Nodes: n.Nodes, Latency: n.Latency, Mean: n.Mean, Hold: n.Hold, Bounded: n.Bounded,
-		Params: p}
 }
 
 func (s *Server) preset(name string, n algo.Network) (any, error) {
@@ -226,9 +203,7 @@ func (s *Server) begin(r *request) error {
 	if err != nil {
 		return err
 	}
-	own := algo.Config{ID: c.ID, Peers: c.Peers, Neighbors: c.Neighbors, Weights: c.Weights, Ring: c.Ring,
-		Leader: c.Leader, LeaderDown: c.LeaderDown, Holder: c.Holder, Incarnation: c.Incarnation,
-		Params: p.Of(c.ID)}
+	own := c.With(p)
 	if r.Saved != nil {
 		if own.Saved, err = s.saved(r.Saved); err != nil {
 			return err
@@ -249,7 +224,7 @@ func (s *Server) event(b []byte) []byte {
 	if s.draws {
 		p.Redraw(e.word())
 	}
-	ev := algo.Event{Type: algo.EventType(b[0]) - 1 + algo.Start}
+	ev := algo.Event{Type: wire.EventOf(b[0])}
 	switch ev.Type {
 	case algo.Receive:
 		ev.Peer = algo.ID(e.number())
@@ -274,14 +249,14 @@ func (s *Server) event(b []byte) []byte {
 		s.effect(&f)
 	}
 	if err := p.Invariant(); err != nil {
-		s.text(9, err.Error())
+		s.text(wire.Broken, err.Error())
 	}
 	return s.out
 }
 
 func (s *Server) failed(why string) []byte {
 	s.out = s.out[:0]
-	s.text(10, why)
+	s.text(wire.Failed, why)
 	return s.out
 }
 
@@ -292,23 +267,23 @@ func (s *Server) text(op byte, t string) {
 func (s *Server) effect(f *algo.Effect) {
 	switch f.Op {
 	case algo.OpSend:
-		s.out = binary.AppendUvarint(append(s.out, 1), uint64(f.Peer))
+		s.out = binary.AppendUvarint(append(s.out, wire.Send), uint64(f.Peer))
 		s.fields(f.Msg)
 	case algo.OpSetTimer:
-		s.text(2, string(f.Timer))
+		s.text(wire.Set, string(f.Timer))
 		s.out = binary.AppendUvarint(s.out, uint64(f.After))
 	case algo.OpCancelTimer:
-		s.text(3, string(f.Timer))
+		s.text(wire.Cancel, string(f.Timer))
 	case algo.OpGranted:
-		s.out = append(s.out, 4)
+		s.out = append(s.out, wire.Granted)
 	case algo.OpElected:
-		s.out = binary.AppendUvarint(append(s.out, 5), uint64(f.Peer))
+		s.out = binary.AppendUvarint(append(s.out, wire.Elected), uint64(f.Peer))
 		s.out = binary.AppendUvarint(s.out, f.Term)
 	case algo.OpSave:
-		s.out = append(s.out, 6)
+		s.out = append(s.out, wire.Save)
 		s.fields(f.Msg)
 	case algo.OpLog:
-		s.text(7, f.Text)
+		s.text(wire.Log, f.Text)
 	}
 }
 

@@ -126,7 +126,7 @@ func TestPlugins_Crash(t *testing.T) {
 	}
 }
 
-// Whoever kills programs on real nodes spoils the trials that they are in, and no more.
+// A kill of a program on real nodes spoils its trial, and no other.
 func TestPlugins_Kill(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "runs on real nodes for seconds")

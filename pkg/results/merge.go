@@ -120,8 +120,8 @@ func oneRun(pieces []*piece) error {
 	}
 	for _, b := range pieces[1:] {
 		if what := guest.Difference(a.header.Programs, b.header.Programs); what != "" {
-			return unlike("%s and %s were run with different programs: %s; run the shards with the same", a.dir,
-				b.dir, what)
+			return unlike("%s and %s were run with different programs: %s; run the shards with the same",
+				a.dir, b.dir, what)
 		}
 	}
 	for _, p := range pieces {

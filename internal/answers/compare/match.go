@@ -128,7 +128,7 @@ func hostingDiffers(x, y *results.Cell) string {
 		view.Label(x.Design), metric.HostingColumn+"="+b, view.Label(y.Design), text)
 }
 
-// hostingsDiffer says so of the first two cells of one place of which it is true; "" if there are none.
+// hostingsDiffer is hostingDiffers of the first two cells in one place whose hosting differs; "" if none do.
 func hostingsDiffer(places [][]*results.Cell) string {
 	for _, cells := range places {
 		for i := range cells {

@@ -245,7 +245,7 @@ func (a *Scaffold) text(source string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// write writes texts, each under the name that stands beside it.
+// write writes texts into files, by name.
 func (a *Scaffold) write(dir string, list [][2]string) error {
 	for _, f := range list {
 		if _, err := os.Stat(filepath.Join(dir, f[1])); err == nil {

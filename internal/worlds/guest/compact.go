@@ -10,30 +10,17 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest/wire"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // The compact layout is for modules of WebAssembly, which are called a thousand times as often as a program
 // answers over a pipe: docs/reference/protocol.md.
 
-// The effects, in the compact layout.
-const (
-	compactSend = iota + 1
-	compactSet
-	compactCancel
-	compactGranted
-	compactElected
-	compactSave
-	compactLog
-	_
-	compactBroken
-	compactFailed
-)
-
 // compact is an event in the compact layout.
 func (r *request) compact(process uint64, now time.Duration, ev *algo.Event, draws bool, random uint64,
 	kinds map[string]known) {
-	b := append(r.b[:0], byte(ev.Type-algo.Start+1))
+	b := append(r.b[:0], wire.EventByte(ev.Type))
 	b = binary.AppendUvarint(b, process)
 	b = binary.AppendUvarint(b, uint64(now))
 	if draws {
@@ -101,18 +88,18 @@ func (a *answer) unpack(b []byte, kinds []algo.Raw) error {
 	for len(p.b) > 0 && p.err == nil {
 		op := p.b[0]
 		p.b = p.b[1:]
-		if op == compactBroken {
+		if op == wire.Broken {
 			a.broken = cmp.Or(oneLine(p.text()), noReason)
 			continue
-		} else if op == compactFailed {
+		} else if op == wire.Failed {
 			a.failed = cmp.Or(oneLine(p.text()), noReason)
 			continue
 		}
 		a.effects = append(a.effects, algo.Effect{})
 		e := &a.effects[len(a.effects)-1]
 		switch op {
-		case compactSend, compactSave:
-			if e.Op = algo.OpSave; op == compactSend {
+		case wire.Send, wire.Save:
+			if e.Op = algo.OpSave; op == wire.Send {
 				e.Op = algo.OpSend
 				e.Peer = algo.ID(min(p.number(), math.MaxUint32))
 			}
@@ -129,17 +116,17 @@ func (a *answer) unpack(b []byte, kinds []algo.Raw) error {
 				p.err = fmt.Errorf("%s: %w", k.Name, err)
 			}
 			e.Msg = k
-		case compactSet, compactCancel:
+		case wire.Set, wire.Cancel:
 			e.Op, e.Timer = algo.OpCancelTimer, algo.Timer(p.text())
-			if op == compactSet {
+			if op == wire.Set {
 				e.Op, e.After = algo.OpSetTimer, time.Duration(min(p.number(), math.MaxInt64))
 			}
-		case compactGranted:
+		case wire.Granted:
 			e.Op = algo.OpGranted
-		case compactElected:
+		case wire.Elected:
 			e.Op, e.Peer = algo.OpElected, algo.ID(min(p.number(), math.MaxUint32))
 			e.Term = p.number()
-		case compactLog:
+		case wire.Log:
 			e.Op, e.Text = algo.OpLog, p.text()
 		default:
 			return fmt.Errorf("there is no effect %d", op)

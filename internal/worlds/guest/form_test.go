@@ -90,7 +90,8 @@ func drawForm(t *rapid.T, depth int) drawn {
 		"{" + strings.Join(want, ",") + "}"}
 }
 
-// The fields of a message are the same after the way from a program to a program, in whatever order they were.
+// The fields of a message are the same after the way from a program to a program, in whatever order they
+// were.
 func TestMessage_RoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

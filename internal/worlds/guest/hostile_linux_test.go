@@ -46,8 +46,8 @@ func bounded(t *testing.T) (mark string) {
 	return mark
 }
 
-// What a program does wrong in an event ends the trial with one sentence, which has the program, the process, the
-// event and the line.
+// What a program does wrong in an event ends the trial with one sentence, which has the program, the process,
+// the event and the line.
 func TestTrial_Hostile(t *testing.T) {
 	effect := func(text string) guesttest.Deed {
 		return guesttest.Deed{Say: `{"n":@,"effects":[` + text + "]}\n"}
@@ -376,8 +376,8 @@ func TestLoad_Another(t *testing.T) {
 	one(t, err.Error(), "it describes itself in another way than when the run began")
 }
 
-// TestInherit: an heir knows what the plugins are made of before it starts one, and starts one when it is looked
-// up.
+// TestInherit: an heir knows what the plugins are made of before it starts one, and starts one when it is
+// looked up.
 func TestInherit(t *testing.T) {
 	mark := bounded(t)
 	if err := guest.Load([]guest.Plugin{plugin(guesttest.Deed{})}); err != nil {

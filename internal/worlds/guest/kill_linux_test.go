@@ -14,8 +14,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// Whoever kills the program at any instant spoils the trial that it is in, or the next one, and no more: each trial
-// that is not spoiled is what it is when nobody kills anything.
+// TestTrial_Killed: a kill of the program at any instant spoils the present trial or the next one, and no other.
+// A trial that is not spoiled has the same outcome as without kills.
 func TestTrial_Killed(t *testing.T) {
 	mark := bounded(t)
 	guest.SetLimit(20 * time.Second)

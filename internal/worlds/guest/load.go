@@ -247,8 +247,8 @@ func Same(recorded map[string]Origin) error {
 		p := plugged(id)
 		if p == nil {
 			command := strings.Join(was.Command, " ")
-			return fmt.Errorf("%s was the program %q there, and nothing starts a program because a run names "+
-				"it: add --plugin %s=%q", id, command, id, command)
+			return fmt.Errorf("%s was the program %q there, and nothing starts a program because a run "+
+				"names it: add --plugin %s=%q", id, command, id, command)
 		}
 		if what := was.Differs(p.Made); what != "" {
 			return fmt.Errorf("%s is not the program that it was there: %s; put it back, or start a new run",

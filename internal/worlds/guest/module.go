@@ -147,7 +147,7 @@ func (m *module) call(request []byte, limit time.Duration, watched bool) ([]byte
 
 var errStuck = errors.New("it does not answer")
 
-// within calls a module where nobody watches that, and waits for it no longer than limit. Code that loops
+// within calls a module where no guard watches, and waits for it no longer than limit. Code that loops
 // cannot be stopped, and a garbage collection would wait for it: this process has to end then, before the
 // next one.
 func within[T any](limit time.Duration, do func() (T, error)) (T, error) {

@@ -227,8 +227,8 @@ func TestTrial_Module(t *testing.T) {
 // looping is the first argument of the test binary that loads a module that loops, and simulates it.
 const looping = "guest-test-looping"
 
-// runLooping does so, and prints what comes of it. It cannot be done in the process of the tests, where the module
-// would go on for good.
+// runLooping does so, and prints what comes of it. It cannot be done in the process of the tests, where the
+// module would go on for good.
 func runLooping(path, patience string) {
 	guest.SetBounds(500*time.Millisecond, 0)
 	guest.SetLimit(500 * time.Millisecond)

@@ -40,8 +40,8 @@ func startPipe(s *proc.Spawner, p *Plugin) (channel, error) {
 	return c, nil
 }
 
-// weigh kills a program that takes too much memory, and has reads end when it is gone, whoever else holds its
-// standard output open.
+// weigh kills a program that takes too much memory. When the program has ended, it ends reads of its output,
+// even if another process holds that open.
 func (c *pipe) weigh() {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -90,11 +90,11 @@ func (c *pipe) call(request []byte, limit time.Duration, _ bool) ([]byte, error)
 	return nil, c.ended(err)
 }
 
-// looks is into how many parts the time for an answer is divided. A pause of the whole process or machine
-// counts as one of them, so that nobody is blamed for it.
+// looks is the number of parts into which the time for an answer is divided. A pause of the whole process or
+// machine uses up one part at most, so that the program is not blamed for it.
 const looks = 10
 
-// patiently does what a deadline of the file may interrupt, and goes on with it until the time is up.
+// patiently repeats an operation that a deadline of the file interrupts, until the time is up.
 func (c *pipe) patiently(limit time.Duration, set func(time.Time) error, do func() error) error {
 	for look := 1; ; look++ {
 		if c.gone() == nil {

@@ -109,7 +109,7 @@ func (p *Plugin) find() error {
 	name := p.Command[0]
 	path := name
 	if strings.ContainsRune(name, filepath.Separator) || p.module() {
-		// Whoever starts it may be in another folder then.
+		// The process that starts it may be in another folder.
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.Dir, path)
 		}

@@ -67,7 +67,7 @@ func (p *Program) process(c algo.Config) *process {
 	if p.answer.failed != "" {
 		g.blame(fmt.Errorf("new: %s", p.answer.failed))
 	}
-	// Whoever forgets to say that a process is over, such as a trial that is left in its middle, loses it.
+	// For callers that do not end a process, such as a trial that is abandoned half-way.
 	runtime.AddCleanup(g, func(l *life) { l.End() }, g.life)
 	return g
 }

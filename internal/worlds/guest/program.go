@@ -20,6 +20,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest/wire"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -163,7 +164,7 @@ func (p *Program) launch() (*running, *description, error) {
 	}
 	r := &running{channel: c, read: newReader(p)}
 	p.request.begin(r.count(), "describe")
-	p.request.value("protocols", []int{Version})
+	p.request.value("protocols", []int{wire.Version})
 	line, err := c.call(p.request.end(), starting(), false)
 	var d *description
 	if err == nil {
@@ -346,7 +347,7 @@ func (p *Program) doubt(net algo.Network, params algo.Params) error {
 
 // about adds what is known of the links, and parameters.
 func (r *request) about(net algo.Network, p algo.Params, params []algo.Param) {
-	r.value("network", networkOf(net))
+	r.value("network", wire.NetworkOf(net))
 	own, all := valuesOf(p, params)
 	if own == nil {
 		own = map[string]any{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest/wire"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
@@ -128,37 +129,9 @@ func (s *spelling) Field(name string, first bool) {
 	s.b = append(s.b, ':')
 }
 
-// network is what a program may know of the links.
-type network struct {
-	Nodes   int           `json:"nodes"`
-	Latency time.Duration `json:"latency"`
-	Mean    time.Duration `json:"mean"`
-	Bounded bool          `json:"bounded"`
-	Hold    time.Duration `json:"hold"`
-}
-
-func networkOf(n algo.Network) network {
-	return network{n.Nodes, n.Latency, n.Mean, n.Bounded, n.Hold}
-}
-
-// config is what a process knows at its start.
-type config struct {
-	ID          algo.ID          `json:"id"`
-	Peers       []algo.ID        `json:"peers"`
-	Neighbors   []algo.ID        `json:"neighbors"`
-	Weights     []algo.Weight    `json:"weights,omitempty"`
-	Ring        []algo.ID        `json:"ring,omitempty"`
-	Leader      algo.ID          `json:"leader,omitempty"`
-	LeaderDown  bool             `json:"leader_down,omitempty"`
-	Holder      algo.ID          `json:"holder,omitempty"`
-	Incarnation uint32           `json:"incarnation,omitempty"`
-	Params      map[string]any   `json:"params,omitempty"`
-	All         map[string][]any `json:"all,omitempty"`
-}
-
-func configOf(c *algo.Config, params []algo.Param) config {
-	out := config{ID: c.ID, Peers: c.Peers, Neighbors: c.Neighbors, Weights: c.Weights, Ring: c.Ring,
-		Leader: c.Leader, LeaderDown: c.LeaderDown, Holder: c.Holder, Incarnation: c.Incarnation}
+// configOf is what a process knows at its start.
+func configOf(c *algo.Config, params []algo.Param) wire.Config[any] {
+	out := wire.ConfigOf[any](c)
 	out.Params, out.All = valuesOf(c.Params, params)
 	return out
 }

@@ -13,11 +13,9 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 
+	"github.com/conclave-bench/conclave/internal/worlds/guest/wire"
 	"github.com/conclave-bench/conclave/pkg/algo"
 )
-
-// Version is that of the step protocol which Conclave speaks.
-const Version = 1
 
 // A description is the spec of an answer to describe; docs/reference/protocol.md says what its keys mean.
 type description struct {
@@ -178,9 +176,9 @@ func describe(answer []byte, n uint64) (*description, error) {
 	switch {
 	case err != nil:
 		return nil, spoken(err)
-	case head.Protocol != nil && *head.Protocol != Version:
+	case head.Protocol != nil && *head.Protocol != wire.Version:
 		return nil, fmt.Errorf("it speaks version %d of the step protocol, and Conclave speaks version %d: "+
-			"take a kit of that version", *head.Protocol, Version)
+			"take a kit of that version", *head.Protocol, wire.Version)
 	}
 	if err := strictly(answer, &head); err != nil {
 		return nil, err
@@ -286,7 +284,7 @@ func (d *description) spec(name string, p *Program) (s algo.Spec, errs []error) 
 	s.Promises.Announced, s.Promises.Highest = d.Promises.Announced, d.Promises.Highest
 	switch d.Promises.Live {
 	case "":
-	case "steady":
+	case wire.Steady:
 		s.Promises.Live = algo.Steady
 	default:
 		refuse(`promises.live: %q is unknown (has: "steady")`, d.Promises.Live)
@@ -317,28 +315,24 @@ func crashes(b json.RawMessage) (func(int, algo.Params) int, error) {
 		return nil, nil
 	case err == nil && n > 0:
 		return func(int, algo.Params) int { return n }, nil
-	case text == `"minority"`:
+	case text == strconv.Quote(wire.Minority):
 		return func(n int, _ algo.Params) int { return (n - 1) / 2 }, nil
-	case text == `"all but one"`:
+	case text == strconv.Quote(wire.AllButOne):
 		return func(n int, _ algo.Params) int { return n - 1 }, nil
 	}
 	return nil, fmt.Errorf(`survives.crashes: %s is unknown (has: a number, "minority", "all but one")`,
 		short(b))
 }
 
-var types = map[string]algo.ParamType{"bool": algo.Bool, "int": algo.Int, "float": algo.Float,
-	"duration": algo.Duration, "enum": algo.Enum}
-
 // declare is the parameter as the registry takes it.
 func (q *parameter) declare(p *Program) (out algo.Param, err error) {
-	t, known := types[q.Type]
+	t, known := wire.Types[q.Type]
 	if !known {
 		return out, fmt.Errorf("unknown type %q (has: bool, int, float, duration, enum)", q.Type)
 	}
 	out = algo.Param{Name: q.Name, Type: t, Doc: q.Doc, Choices: q.Choices, PerProcess: q.PerProcess,
 		Process: q.Process}
-	tuned := map[string]algo.Tuning{"": algo.Fixed, "patience": algo.Patience, "spread": algo.Spread}
-	if out.Tunes, known = tuned[q.Tunes]; !known {
+	if out.Tunes, known = wire.Tunings[q.Tunes]; !known {
 		return out, fmt.Errorf(`tunes: %q is unknown (has: "patience", "spread")`, q.Tunes)
 	}
 	for _, bound := range []struct {

@@ -217,19 +217,26 @@ func sends(t *testing.T, run, trial string) int {
 	return strings.Count(string(text), `"type":"send"`)
 }
 
+// trialsOf runs an experiment of configs/systems, and returns the rows of its trials, of which there are so many.
+func trialsOf(t *testing.T, name string, repetitions, rows int) []map[string]string {
+	t.Helper()
+	out := t.TempDir()
+	file := filepath.Join("..", "..", "..", "configs", "systems", name+".yaml")
+	said, code := bench(t, "run", file, "--out", out, "--repetitions", strconv.Itoa(repetitions), "--quiet")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	list := table(t, filepath.Join(out, name, "latest", "trials.csv"))
+	if len(list) != rows {
+		t.Fatalf("%d rows, want %d", len(list), rows)
+	}
+	return list
+}
+
 // TestGray: with a disk that hangs, is slow, is full or lies, no trial hangs or fails, and a leader whose disk
 // hangs for good serves no client ever again, while one whose disk is well again does.
 func TestGray(t *testing.T) {
-	out := t.TempDir()
-	if said, code := bench(t, "run", filepath.Join("..", "..", "..", "configs", "systems", "gray.yaml"), "--out", out, "--repetitions", "5",
-		"--quiet"); code != 0 {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	rows := table(t, filepath.Join(out, "gray", "latest", "trials.csv"))
-	if len(rows) != 75 {
-		t.Fatalf("%d rows, want 75", len(rows))
-	}
-	for _, row := range rows {
+	for _, row := range trialsOf(t, "gray", 5, 75) {
 		never := row["never_recovered_served"] == "1"
 		forever := strings.HasSuffix(row["faults_events"], "hung-disk, who: leader}]")
 		if row["status"] != "ok" || never != forever {
@@ -242,16 +249,7 @@ func TestGray(t *testing.T) {
 // TestWrites: by what clients have written, a leader of hashicorp/raft whose disk hangs never serves again, though it
 // leads on; one of etcd is replaced, as it hangs as a whole.
 func TestWrites(t *testing.T) {
-	out := t.TempDir()
-	if said, code := bench(t, "run", filepath.Join("..", "..", "..", "configs", "systems", "writes.yaml"), "--out", out, "--repetitions", "1",
-		"--quiet"); code != 0 {
-		t.Fatalf("exit code %d: %s", code, said)
-	}
-	rows := table(t, filepath.Join(out, "writes", "latest", "trials.csv"))
-	if len(rows) != 10 {
-		t.Fatalf("%d rows, want 10", len(rows))
-	}
-	for _, row := range rows {
+	for _, row := range trialsOf(t, "writes", 1, 10) {
 		forever := row["algorithm"] == "election/hashicorp-raft" && strings.HasSuffix(row["faults_events"], "hung-disk, who: leader}]")
 		acknowledged, err := strconv.ParseFloat(row["availability_served"], 64)
 		if row["status"] != "ok" || (row["never_recovered_served"] == "1") != forever || err != nil || (acknowledged < 0.1) != forever ||
