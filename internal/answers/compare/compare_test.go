@@ -520,14 +520,15 @@ func TestContext(t *testing.T) {
 // TestCompare_Hosting: what ran as goroutines, or in reused processes, is not compared with what ran
 // in processes of its own unasked.
 func TestCompare_Hosting(t *testing.T) {
-	hosted := func(as string) *results.Table {
-		t := run("nats", 10, nil)
+	hostedIn := func(transport, as string) *results.Table {
+		t := run(transport, 10, nil)
 		t.Design = append(t.Design, metric.HostingColumn)
 		for i := range t.Trials {
 			t.Trials[i].Design = append(t.Trials[i].Design, metric.Field{Name: metric.HostingColumn, Value: as})
 		}
 		return t
 	}
+	hosted := func(as string) *results.Table { return hostedIn("nats", as) }
 	plain, goroutines := run("nats", 10, nil), hosted(metric.RunAsGoroutine)
 	for _, c := range []struct {
 		base, new *results.Table
@@ -541,10 +542,46 @@ func TestCompare_Hosting(t *testing.T) {
 		{plain, goroutines, []string{metric.HostingColumn}, ""},
 		{plain, hosted(metric.RunAsProcess), nil, ""},
 		{goroutines, goroutines, nil, ""},
+		{plain, hosted(metric.InProgram), nil, "processes of NEW (run) ran as a program"},
+		{run("sim", 10, nil), hostedIn("sim", metric.InProgram), nil, ""},
 	} {
 		_, err := Compare(c.base, c.new, Options{Ignore: c.ignore})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestCompare_HostingDiffers: between two runs, and within one, a note says that different things ran what is
+// compared, and what follows from that.
+func TestCompare_HostingDiffers(t *testing.T) {
+	t.Parallel()
+	for transport, want := range map[string]string{
+		"sim":  "hosting differs: hosting=simulator of bully and hosting=program of bully; in virtual time that changes no figure",
+		"nats": "hosting differs: hosting=process of bully and hosting=program of bully; handling_ms is what each took",
+	} {
+		hosted := func(as map[string]string) *results.Table {
+			t := run(transport, 10, nil)
+			t.Design = append(t.Design, metric.HostingColumn)
+			for i := range t.Trials {
+				d := &t.Trials[i].Design
+				*d = append(*d, metric.Field{Name: metric.HostingColumn, Value: as[metric.Get(*d, "label")]})
+			}
+			return t
+		}
+		plain := map[string]string{"sim": metric.InSimulation, "nats": metric.RunAsProcess}[transport]
+		both, one := map[string]string{"bully": plain, "raft": plain}, map[string]string{"bully": plain, "raft": metric.InProgram}
+		programs := map[string]string{"bully": metric.InProgram, "raft": metric.InProgram}
+		ignore := Options{Ignore: []string{metric.HostingColumn}}
+		if notes := compared(t, hosted(both), hosted(programs), ignore).Notes; !strings.Contains(strings.Join(notes, "\n"), want) {
+			t.Errorf("%s: notes %q, want %q", transport, notes, want)
+		}
+		if notes := strings.Join(compared(t, hosted(both), hosted(both), ignore).Notes, "\n"); strings.Contains(notes, "differs: hosting") {
+			t.Errorf("%s: the same ran both, and the notes are %q", transport, notes)
+		}
+		within := RankBy(hosted(one), metric.Election)
+		if within == nil || !strings.Contains(strings.Join(within.Notes, "\n"), "of bully and hosting=program of raft") {
+			t.Errorf("%s: the notes of a ranking are %+v", transport, within)
 		}
 	}
 }

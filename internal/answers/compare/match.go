@@ -84,13 +84,11 @@ func (m *matching) alone(side string, t, other *results.Table, ignore []string) 
 			continue
 		}
 		values := valuesOf(t, name)
-		if name == metric.HostingColumn && slices.Equal(values, []string{metric.RunAsProcess}) {
-			continue
-		}
-		if name == metric.HostingColumn && simulated(t) {
-			continue // times are virtual, and sayHosting says so
-		}
-		if name == metric.HostingColumn {
+		switch {
+		case name != metric.HostingColumn, slices.Equal(values, []string{metric.RunAsProcess}):
+		case simulated(t):
+			continue // times are virtual, which hostingDiffers says
+		default:
 			return fmt.Errorf("processes of %s (%s) ran as a %s, those of %s as a %s: their times are not "+
 				"comparable; choose one with --where %s=..., or compare them anyway with --ignore %s",
 				side, t.Path, strings.Join(values, " and as a "), other.Path, metric.RunAsProcess,
