@@ -18,7 +18,8 @@ type Overrides struct {
 
 // ours are variables that mean something else: the mark of child processes, and
 // what makes the tests thorough.
-var ours = []string{"CONCLAVE_RUN", "CONCLAVE_NIGHTLY", "CONCLAVE_SLOW", "CONCLAVE_SCHEDULES"}
+var ours = []string{"CONCLAVE_RUN", "CONCLAVE_PLUGINS", "CONCLAVE_NIGHTLY", "CONCLAVE_SLOW",
+	"CONCLAVE_SCHEDULES"}
 
 // Load reads an experiment from a file in YAML, TOML or JSON. The error, if
 // any, is an *Error that holds everything that is wrong.

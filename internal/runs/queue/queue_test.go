@@ -19,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -451,4 +452,33 @@ func TestServer(t *testing.T) {
 			t.Errorf("%q: %v, want %q", url, err, want)
 		}
 	}
+}
+
+// TestQueue_Programs: what comes over the network starts no program at a worker, which says so. The run here has no
+// such trials: it only claims to.
+func TestQueue_Programs(t *testing.T) {
+	t.Parallel()
+	s := natsAt(t)
+	e, f, run := begun(t, "programs")
+	run.Header.Programs = map[string]guest.Origin{"mutex/fake": {Command: []string{"python3", "fake.py"}}}
+	_, said := worker(t, s, "lab1")
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() {
+		_, err := runner.Run(ctx, e, f, runner.Options{Queue: func(ctx context.Context) (runner.Queue, error) {
+			return queue.NewSender(ctx, s, run, func(string) {})
+		}})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the run ends with %v", err)
+		}
+	})
+	const want = `run programs is skipped: mutex/fake was the program "python3 fake.py" there, and nothing starts a program ` +
+		`because a run names it: add --plugin mutex/fake="python3 fake.py"`
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(said(), want); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the worker says %q, want %q", said(), want)
+		}
+	}
+	cancel()
+	done.Wait()
 }
