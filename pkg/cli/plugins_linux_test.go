@@ -159,3 +159,24 @@ func TestPlugins_Kill(t *testing.T) {
 	}
 	t.Logf("%d killed: %v", killed, list)
 }
+
+// TestGate_Programs: each commit is judged by the program of its own folder, whatever starts it.
+func TestGate_Programs(t *testing.T) {
+	t.Parallel()
+	slowtest.Skip(t, "builds programs of several commits")
+	here := commitsIn(t, plain)
+	lock := func(d guesttest.Deed) string { return "exec '" + strings.Join(d.Command(), "' '") + "'\n" }
+	here.put(t, "lock.sh", lock(guesttest.Deed{}))
+	here.put(t, "fake.yaml", hosted+"transport: sim\n")
+	here.git(t, "add", "--all")
+	here.git(t, "commit", "--quiet", "--message", "a lock in another language")
+	args := []string{"gate", "--base", "HEAD", "fake.yaml", "--plugin", "mutex/fake=sh lock.sh"}
+	here.put(t, "lock.sh", lock(guesttest.Deed{Mark: "another program"}))
+	r := here.bench(t, args...).want(t, Good)
+	has(t, strings.Join(strings.Fields(r.out), " "), "1 trial (ok 1) new ", "nothing is worse")
+	has(t, here.read(t, "gate/base/hosted/latest/manifest.json"), `"sh",`, `"lock.sh"`)
+	here.put(t, "lock.sh", lock(guesttest.Deed{Say: "oops\n"}))
+	r = here.bench(t, args...).want(t, CouldNotRun)
+	has(t, strings.Join(strings.Fields(r.out), " "), "could not run: fake.yaml: mutex/fake: mutex/fake (sh lock.sh): process ",
+		`"oops" is not JSON`, "reproduce: gate/bench-head replay ", "ok 1 -> 0, error 0 -> 1")
+}

@@ -145,12 +145,19 @@ func (p *place) run(c shell) {
 	switch {
 	case ctx.Err() != nil:
 		p.t.Errorf("%s: %s: not done within %v\n%s%s", c.where, c.line, limit, &errs, &out)
-	case code == 5 && c.exit == 0 && strings.Contains(errs.String()+out.String(), "stayed invalid after"):
+	case code == 5 && c.exit == 0 && p.spoilt(line, errs.String()+out.String()):
 		p.t.Logf("%s: %s: this machine is too busy\n%s%s", c.where, c.line, &errs, &out)
 	case code != c.exit:
 		p.t.Errorf("%s: %s: %v, want exit code %d\n%s%s", c.where, c.line, err, c.exit, &errs, &out)
 	}
 	p.printed(c, &out)
+}
+
+// spoilt says whether a run says that the machine has spoilt trials: they are invalid, or, on real nodes, so late that
+// nothing happened that could be judged.
+func (p *place) spoilt(line, said string) bool {
+	return strings.Contains(said, "stayed invalid after") ||
+		strings.Contains(said, "could not be judged") && p.onNodes(line)
 }
 
 // printed compares what a command has printed with what the document says, word by word,
