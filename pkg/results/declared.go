@@ -264,7 +264,7 @@ type message struct {
 }
 
 var messages = []field[message]{
-	{name: "trial", at: func(m *message) any { return &m.trial },
+	{name: "trial", at: func(m *message) any { return &m.trial }, derived: true,
 		doc: "the trial"},
 	{name: "kind", at: func(m *message) any { return &m.Name },
 		doc: "name of the message"},

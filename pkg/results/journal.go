@@ -82,6 +82,34 @@ type entry struct {
 	Synced int             `json:"synced"`
 	Header json.RawMessage `json:"header,omitempty"`
 	Trial  json.RawMessage `json:"trial,omitempty"`
+	Block  []byte          `json:"block,omitempty"` // several attempts, see encodeBlock
+}
+
+// heads is what the index needs of the attempts of the entry.
+func (e *entry) heads() ([]head, error) {
+	switch {
+	case e.Trial != nil:
+		h, err := headOf(e.Trial)
+		return []head{h}, err
+	case e.Block != nil:
+		return headsOf(e.Block)
+	}
+	return nil, errors.New("neither header nor trial")
+}
+
+// attempts are those of the entry, for a run with these columns of the design.
+func (e *entry) attempts(design []string) ([]Trial, error) {
+	switch {
+	case e.Trial != nil:
+		t, err := DecodeTrial(e.Trial, design)
+		if err != nil {
+			return nil, err
+		}
+		return []Trial{*t}, nil
+	case e.Block != nil:
+		return decodeBlock(e.Block, design)
+	}
+	return nil, nil
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

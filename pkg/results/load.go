@@ -28,10 +28,13 @@ type journal struct {
 	tail   tail
 	last   map[int]slot
 	firsts Firsts // of a run that keeps those alone
+	taken  int    // attempts
+	blocks bool   // some line is one
 }
 
 type slot struct {
-	position
+	position     // of the line
+	row      int // in its block, from 0
 	Outcome
 }
 
@@ -39,17 +42,17 @@ type slot struct {
 func load(file *os.File) (*journal, error) {
 	j := &journal{file: file, last: map[int]slot{}}
 	t, err := scan(file, func(e *entry, at position) error {
-		switch {
-		case e.Seq == 1:
+		if e.Seq == 1 {
 			return j.begin(e.Header)
-		case e.Trial == nil:
-			return fmt.Errorf("neither header nor trial")
 		}
-		head, err := headOf(e.Trial)
+		heads, err := e.heads()
 		if err != nil {
 			return err
 		}
-		j.take(at, head)
+		for row, h := range heads {
+			j.take(at, row, h)
+		}
+		j.blocks = j.blocks || e.Block != nil
 		return nil
 	})
 	if err == nil && t.lines == 0 {
@@ -63,8 +66,9 @@ func load(file *os.File) (*journal, error) {
 }
 
 // take has the index know an attempt, and returns the trials of which no trace is kept any more.
-func (j *journal) take(at position, h head) (dropped []int) {
-	j.last[h.Trial] = slot{at, Outcome{h.Status, h.Attempts}}
+func (j *journal) take(at position, row int, h head) (dropped []int) {
+	j.taken++
+	j.last[h.Trial] = slot{at, row, Outcome{h.Status, h.Attempts}}
 	if j.header.Trace != trace.KeepFailures || h.Status == trace.OK {
 		return nil
 	}
@@ -123,19 +127,23 @@ func (h *Header) final(o Outcome) bool { return o.Status != trace.Invalid || o.A
 // each hands the last attempt at every trial to visit, in order of the trials,
 // one at a time in memory.
 func (j *journal) each(visit func(*Trial) error) error {
+	if j.blocks {
+		return j.eachSorted(visit)
+	}
 	for _, n := range j.trials() {
-		t, err := j.read(j.last[n].position)
+		all, err := j.read(j.last[n].position)
 		if err != nil {
 			return fmt.Errorf("journal: %s: trial %d: %w", j.file.Name(), n, err)
 		}
-		if err := visit(t); err != nil {
+		if err := visit(&all[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *journal) read(at position) (*Trial, error) {
+// read is the attempts of the line there.
+func (j *journal) read(at position) ([]Trial, error) {
 	line := make([]byte, at.size)
 	if _, err := j.file.ReadAt(line, at.at); err != nil {
 		return nil, err
@@ -144,7 +152,7 @@ func (j *journal) read(at position) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return DecodeTrial(e.Trial, j.header.Design)
+	return e.attempts(j.header.Design)
 }
 
 // reading calls use with the journal of the run at path, which may be anything
@@ -203,16 +211,16 @@ func ReadAttempts(path string, trial int) ([]Trial, error) {
 	var all []Trial
 	err := reading(path, func(j *journal) error {
 		_, err := scan(io.NewSectionReader(j.file, 0, math.MaxInt64), func(e *entry, _ position) error {
-			if e.Trial == nil {
+			if e.Header != nil {
 				return nil
 			}
-			if h, err := headOf(e.Trial); err != nil || h.Trial != trial {
+			heads, err := e.heads()
+			other := func(h head) bool { return h.Trial != trial }
+			if heads = slices.DeleteFunc(heads, other); err != nil || len(heads) == 0 {
 				return err
 			}
-			t, err := DecodeTrial(e.Trial, j.header.Design)
-			if err == nil {
-				all = append(all, *t)
-			}
+			found, err := e.attempts(j.header.Design)
+			all = append(all, slices.DeleteFunc(found, func(t Trial) bool { return t.Trial != trial })...)
 			return err
 		})
 		return err
