@@ -232,7 +232,7 @@ func difference(was, now []byte) string {
 
 // repair removes what an unfinished write left behind.
 func (f *Folder) repair() error {
-	for _, name := range append(tableFiles(), ManifestFile) {
+	for _, name := range append(tableFiles(), ManifestFile, JournalFile) {
 		stale, _ := filepath.Glob(filepath.Join(f.dir, "."+name+"[0-9]*"))
 		for _, path := range stale {
 			_ = os.Remove(path) // it is merely in the way
@@ -318,7 +318,12 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 	for _, trial := range dropped {
 		err = errors.Join(err, f.removeTrace(trial))
 	}
-	return notMeant(err)
+	if err = notMeant(err); err == nil && f.log.full() {
+		if err = f.condense(); err != nil {
+			f.failed = fault("journal", err)
+		}
+	}
+	return err
 }
 
 // A group is an entry with what the index needs of its attempts.
@@ -334,7 +339,7 @@ func (h *Header) groups(trials []Trial) ([]group, error) {
 		t := &trials[i]
 		heads[i] = head{t.Trial, t.Status, t.Reason, t.Attempts}
 	}
-	if h.blocks() && len(trials) >= leastBlock {
+	if (h.blocks() || h.folds()) && len(trials) >= leastBlock {
 		b, err := encodeBlock(trials)
 		return []group{{entry{Block: b}, heads}}, err
 	}
@@ -398,6 +403,11 @@ func (f *Folder) write(groups []group, dropped func([]int)) error {
 	t.lines += len(groups)
 	t.end += int64(len(buf))
 	for i, g := range groups {
+		if g.Fold != nil {
+			if err := f.log.index(&g.entry, at[i]); err != nil {
+				return err
+			}
+		}
 		for row, h := range g.heads {
 			if gone := f.log.take(at[i], row, h); dropped != nil {
 				dropped(gone)

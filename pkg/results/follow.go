@@ -76,6 +76,8 @@ func (f *Follower) take(line []byte, visit func(*Trial, bool)) error {
 		return fmt.Errorf("numbered %d: lines are missing or repeated", e.Seq)
 	case e.Seq == 1:
 		return f.j.begin(e.Header)
+	case e.Fold != nil:
+		return &Folded{filepath.Dir(f.path)}
 	case e.Trial == nil && e.Block == nil:
 		return errors.New("neither header nor trial")
 	}

@@ -35,6 +35,8 @@ type Header struct {
 	Until     *Rule      `json:"until,omitempty"` // nil: no trial decides how many there are
 	// Trace is of which trials the records are kept; "": as trace.KeepAll, in runs of older versions.
 	Trace string `json:"trace,omitempty"`
+	// Keep is trace.KeepSummary if trials are folded, and else "".
+	Keep string `json:"keep,omitempty"`
 	// Queue is the name of the run in a queue, whose workers run the trials; "": they ran here.
 	Queue string `json:"queue,omitempty"`
 	// Named says that every row names the machine of its trial, which may be any.
@@ -83,6 +85,7 @@ type entry struct {
 	Header json.RawMessage `json:"header,omitempty"`
 	Trial  json.RawMessage `json:"trial,omitempty"`
 	Block  []byte          `json:"block,omitempty"` // several attempts, see encodeBlock
+	Fold   []byte          `json:"fold,omitempty"`  // what is kept of trials of a cell, see Fold
 }
 
 // heads is what the index needs of the attempts of the entry.

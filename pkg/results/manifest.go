@@ -253,6 +253,12 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 	if err := f.files.present(f.log.file); err != nil {
 		return nil, fault("results folder", err)
 	}
+	if f.log.header.folds() && f.log.fresh > 0 {
+		if err := f.condense(); err != nil {
+			f.failed = fault("journal", err)
+			return nil, f.failed
+		}
+	}
 	t, err := f.derive()
 	if err != nil {
 		return nil, fault("tables", err)

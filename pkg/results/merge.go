@@ -301,11 +301,14 @@ func (f *Folder) adopt(from *journal) error {
 		if e.Header != nil {
 			return nil
 		}
-		heads, err := e.heads()
-		if err != nil {
-			return err
+		var heads []head
+		if e.Fold == nil {
+			var err error
+			if heads, err = e.heads(); err != nil {
+				return err
+			}
 		}
-		groups = append(groups, group{entry{Trial: e.Trial, Block: e.Block}, heads})
+		groups = append(groups, group{entry{Trial: e.Trial, Block: e.Block, Fold: e.Fold}, heads})
 		if len(groups) < adopted {
 			return nil
 		}

@@ -24,7 +24,7 @@ type window struct {
 
 // eachSorted is each of a journal with blocks.
 func (j *journal) eachSorted(visit func(*Trial) error) error {
-	numbers := j.trials()
+	numbers := j.rows()
 	var windows []window
 	for chunk := range slices.Chunk(numbers, windowRows) {
 		windows = append(windows, window{first: chunk[0]})
@@ -57,7 +57,9 @@ func (j *journal) eachSorted(visit func(*Trial) error) error {
 func (j *journal) spread(windows []window) error {
 	lines := map[int64]position{}
 	for _, s := range j.last {
-		lines[s.at] = s.position
+		if s.size > 0 {
+			lines[s.at] = s.position
+		}
 	}
 	room := max(fewestRows, waitRows/max(1, len(windows)))
 	places := make([]position, 0, len(lines))

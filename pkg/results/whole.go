@@ -198,7 +198,9 @@ func (w *whole) tables() error {
 	names := []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
 	outages := filepath.Join(w.dir, OutagesFile)
 	_, err := os.Lstat(outages)
-	if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
+	if w.header.folds() {
+		names = []string{SummaryFile}
+	} else if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
 		names = append(names, OutagesFile)
 	}
 	found := make(chan error, len(names))
