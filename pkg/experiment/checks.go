@@ -84,8 +84,8 @@ func (d *draft) checkKeep() {
 		{"rounds", d.Rounds > 1 && !transport.Virtual(d.Transport)},
 	} {
 		if needs.does {
-			d.Add(d.leaves["keep"].Raw.At, "keep", "%s, but %s needs single trials; write keep: %s, or leave "+
-				"it out", trace.KeepSummary, needs.key, trace.KeepAll)
+			d.Add(d.leaves["keep"].Raw.At, "keep", "%s, but %s needs single trials; write keep: %s, or "+
+				"leave it out", trace.KeepSummary, needs.key, trace.KeepAll)
 		}
 	}
 }

@@ -129,7 +129,8 @@ func (f *Fold) fail(of *Failure) {
 			x.Count += of.Count
 			for i, n := range of.Trials {
 				if at, there := slices.BinarySearch(x.Trials, n); !there && at < MostAlike {
-					x.Trials, x.Reasons = slices.Insert(x.Trials, at, n), slices.Insert(x.Reasons, at, of.Reasons[i])
+					x.Trials = slices.Insert(x.Trials, at, n)
+					x.Reasons = slices.Insert(x.Reasons, at, of.Reasons[i])
 				}
 			}
 			most := min(len(x.Trials), MostAlike)
@@ -505,7 +506,8 @@ func ReadCells(path string) (*Table, error) {
 		return nil, err
 	}
 	t = &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest,
-		Design: w.header.Design, Metrics: declared(w.header.Metrics), Undeclared: undeclared(w.header.Metrics)}
+		Design: w.header.Design, Metrics: declared(w.header.Metrics),
+		Undeclared: undeclared(w.header.Metrics)}
 	return t, w.reading(t.unfold)
 }
 

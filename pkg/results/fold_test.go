@@ -307,4 +307,3 @@ func TestRanges(t *testing.T) {
 		}
 	}
 }
-

@@ -153,8 +153,8 @@ func (o *Outcome) Hold() error {
 }
 
 // foldedNote says what is absent where no single trial is kept.
-const foldedNote = "keep: summary: no single trial is kept, so algorithms are not ranked, and pooled means have " +
-	"no intervals; quantiles are off by less than 0.1 %"
+const foldedNote = "keep: summary: no single trial is kept, so algorithms are not ranked, and pooled means " +
+	"have no intervals; quantiles are off by less than 0.1 %"
 
 // hold is Hold of the tables of a run.
 func (o *Outcome) hold(t *results.Table) (err error) {
