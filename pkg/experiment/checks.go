@@ -80,12 +80,12 @@ func (d *draft) checkKeep() {
 		key  string
 		does bool
 	}{
-		{"repetitions", d.Until != nil}, {"thresholds", len(d.thresholds) > 0},
+		{"repetitions.until", d.Until != nil}, {"thresholds", len(d.thresholds) > 0},
 		{"rounds", d.Rounds > 1 && !transport.Virtual(d.Transport)},
 	} {
 		if needs.does {
-			d.Add(d.leaves["keep"].Raw.At, "keep", "%s, but %s needs single trials; write keep: %s, or "+
-				"leave it out", trace.KeepSummary, needs.key, trace.KeepAll)
+			d.Add(d.leaves["keep"].Raw.At, "keep", "%s, but %s cannot do without single trials; "+
+				"write keep: %s, or leave it out", trace.KeepSummary, needs.key, trace.KeepAll)
 		}
 	}
 }
