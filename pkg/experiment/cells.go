@@ -25,6 +25,7 @@ func (d *draft) experiment() *Experiment {
 	}
 	thresholds := d.thresholds
 	d.checkUntil()
+	d.checkKeep()
 	d.checkRounds()
 	d.checkBus()
 	d.checkLibraries()

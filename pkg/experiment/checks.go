@@ -9,6 +9,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // checkThresholds holds them against the cells, now that these are known.
@@ -68,6 +69,25 @@ func (d *draft) checkUntil() {
 		return
 	}
 	d.checkMetric(d.untilAt(), "repetitions.until.metric", u.Metric)
+}
+
+// checkKeep refuses what takes single trials where none is kept.
+func (d *draft) checkKeep() {
+	if d.Keep != trace.KeepSummary {
+		return
+	}
+	for _, needs := range []struct {
+		key  string
+		does bool
+	}{
+		{"repetitions.until", d.Until != nil}, {"thresholds", len(d.thresholds) > 0},
+		{"rounds", d.Rounds > 1 && !transport.Virtual(d.Transport)},
+	} {
+		if needs.does {
+			d.Add(d.leaves["keep"].Raw.At, "keep", "%s, but %s cannot do without single trials; "+
+				"write keep: %s, or leave it out", trace.KeepSummary, needs.key, trace.KeepAll)
+		}
+	}
 }
 
 // untilAt is where the metric of the rule stands.

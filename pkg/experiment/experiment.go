@@ -45,6 +45,7 @@ type Experiment struct {
 	Seed        uint64
 	TimeLimit   time.Duration // of a trial
 	Trace       string        // none, failures or all
+	Keep        string        // of each trial: all, or summary, what its cell needs
 	Retries     int           // of an invalid trial
 	Allow       Allow
 	Thresholds  []Threshold
@@ -203,11 +204,12 @@ func (e *Experiment) RoundOf(repetition int) int {
 
 // What the disk is reckoned with, in bytes: measured of the experiments in configs.
 const (
-	diskTrial     = 3800 // in the journal and the tables, with one election or a few entries
-	diskOperation = 60   // likewise, of each operation
-	diskCell      = 8500 // in summary.csv
-	diskRecord    = 130  // of a trace
-	diskPacked    = 10   // likewise, compressed
+	diskTrial     = 3800    // in the journal and the tables, with one election or a few entries
+	diskFolded    = 250_000 // of a cell, with keep: summary
+	diskOperation = 60      // likewise, of each operation
+	diskCell      = 8500    // in summary.csv
+	diskRecord    = 130     // of a trace
+	diskPacked    = 10      // likewise, compressed
 )
 
 // A Disk is what a run takes of it, in bytes, about.
@@ -223,7 +225,11 @@ func (e *Experiment) Disk() (d Disk) {
 		p := &e.Cells[i].Plan
 		usual, most := p.Records()
 		trials := float64(e.PerCell())
-		d.Tables += diskCell + trials*(diskTrial+diskOperation*float64(p.Operations()))
+		if e.Keep == trace.KeepSummary {
+			d.Tables += diskCell + min(diskFolded, diskTrial*trials)
+		} else {
+			d.Tables += diskCell + trials*(diskTrial+diskOperation*float64(p.Operations()))
+		}
 		switch e.Trace {
 		case trace.KeepAll:
 			d.Traces += trials * diskRecord * usual

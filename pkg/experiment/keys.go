@@ -116,6 +116,10 @@ func planFields(s *settings, anew func() *config.Schema) []field {
 			Doc: "which trials keep a record of every event; failures: of the first ten that failed for " +
 				"the " +
 				"same reason, compressed"},
+		{Name: "keep", Example: "summary", See: "how-to/large-sweeps.md", Default: trace.KeepAll, At: &s.Keep,
+			Choices: []string{trace.KeepAll, trace.KeepSummary},
+			Doc: "what stays of each trial: all; or only what summary.csv and the report need of " +
+				"its cell, with quantiles to 0.1 %"},
 		{Name: "retries", Example: "5", See: "explanation/statistics.md#replaced-trials",
 			Default: "2", At: &s.Retries, Max: 100,
 			Doc: "reruns of a trial that the machine or the bus disturbed"},

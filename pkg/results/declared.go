@@ -264,7 +264,7 @@ type message struct {
 }
 
 var messages = []field[message]{
-	{name: "trial", at: func(m *message) any { return &m.trial },
+	{name: "trial", at: func(m *message) any { return &m.trial }, derived: true,
 		doc: "the trial"},
 	{name: "kind", at: func(m *message) any { return &m.Name },
 		doc: "name of the message"},
@@ -352,7 +352,7 @@ func SummaryColumns() []string { return names(items) }
 // SummaryRow is what stands in them of a metric of a cell.
 func SummaryRow(c *Cell, name string, d stats.Summary) []string {
 	one := item{metric: name, method: string(d.Method), inModel: strconv.FormatBool(c.InModel()), Summary: d,
-		share: float64(c.Count(trace.OK)) / float64(len(c.Trials))}
+		share: float64(c.Count(trace.OK)) / float64(c.Size())}
 	one.low, one.high = c.Bounds(name)
 	one.events, one.exposure = c.Events(name)
 	if d.Method == stats.Whole && d.N > 0 {

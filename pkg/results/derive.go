@@ -56,14 +56,13 @@ type tables struct {
 }
 
 func (t *tables) all() []*sheet {
-	return []*sheet{t.trials, t.operations, t.outages, t.messages, t.summary}
+	return slices.DeleteFunc([]*sheet{t.trials, t.operations, t.outages, t.messages, t.summary},
+		func(s *sheet) bool { return s == nil })
 }
 
 func (t *tables) discard() {
 	for _, s := range t.all() {
-		if s != nil {
-			s.file.discard()
-		}
+		s.file.discard()
 	}
 }
 
@@ -90,19 +89,26 @@ func (f *Folder) derive() (_ *tables, err error) {
 		{&t.messages, MessagesFile, names(messages)},
 		{&t.summary, SummaryFile, slices.Concat(h.Design, names(items), h.doubts())},
 	} {
+		if h.folds() && s.name != SummaryFile {
+			continue
+		}
 		if *s.to, err = newSheet(f.files, s.name, s.header); err != nil {
 			return nil, err
 		}
 	}
 	all := &Table{Header: h}
-	all.begin(len(f.log.last))
-	err = f.log.each(func(trial *Trial) error {
-		if err := t.add(trial); err != nil {
-			return err
-		}
-		return all.add(trial)
-	})
-	all.end()
+	if h.folds() {
+		err = all.unfold(f.log)
+	} else {
+		all.begin(len(f.log.last))
+		err = f.log.each(func(trial *Trial) error {
+			if err := t.add(trial); err != nil {
+				return err
+			}
+			return all.add(trial)
+		})
+		all.end()
+	}
 	if err == nil {
 		err = all.summarize(t.summary.csv.Write)
 	}

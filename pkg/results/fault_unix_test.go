@@ -145,7 +145,7 @@ func TestFailedFinishChangesNothing(t *testing.T) {
 	if err := f.Append(testTrial(2)); err != nil {
 		t.Fatal(err)
 	}
-	f.log.last[2] = slot{position{at: 1, size: 50}, Outcome{trace.OK, 1}} // reads back damaged
+	f.log.last[2] = slot{position{at: 1, size: 50}, 0, Outcome{trace.OK, 1}} // reads back damaged
 	_, err := f.Finish(End{})
 	wantError(t, err, "trial 2", "checksum")
 	delete(f.log.last, 2)

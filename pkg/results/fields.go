@@ -138,6 +138,10 @@ func setWhole(value any, n int64) {
 		*v = uint32(n)
 	case *int64:
 		*v = n
+	case *uint64:
+		*v = uint64(n)
+	case *bool:
+		*v = n != 0
 	}
 }
 

@@ -106,8 +106,7 @@ func (f *Folder) head() error {
 	if err != nil {
 		return err
 	}
-	_, err = f.write([]entry{{Header: b}})
-	return err
+	return f.write([]group{{entry: entry{Header: b}}}, nil)
 }
 
 func begin(dir string, h Header, config []byte) (_ *Folder, err error) {
@@ -233,7 +232,7 @@ func difference(was, now []byte) string {
 
 // repair removes what an unfinished write left behind.
 func (f *Folder) repair() error {
-	for _, name := range append(tableFiles(), ManifestFile) {
+	for _, name := range append(tableFiles(), ManifestFile, JournalFile) {
 		stale, _ := filepath.Glob(filepath.Join(f.dir, "."+name+"[0-9]*"))
 		for _, path := range stale {
 			_ = os.Remove(path) // it is merely in the way
@@ -295,22 +294,20 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 	if f.failed != nil {
 		return f.failed
 	}
-	entries := make([]entry, len(trials))
-	outcomes, heads := map[int]Outcome{}, make([]head, len(trials))
+	outcomes := map[int]Outcome{}
 	for i := range trials {
 		t := &trials[i]
 		if err := f.check(t, outcomes); err != nil {
 			return fmt.Errorf("journal: %s: %w", f.dir, err)
 		}
 		outcomes[t.Trial] = Outcome{t.Status, t.Attempts}
-		b, err := EncodeTrial(t)
-		if err != nil {
-			return fmt.Errorf("journal: %s: trial %d: %w", f.dir, t.Trial, err)
-		}
-		entries[i] = entry{Trial: b}
-		heads[i] = head{t.Trial, t.Status, t.Reason, t.Attempts}
 	}
-	at, err := f.write(entries)
+	groups, err := f.log.header.groups(trials)
+	if err != nil {
+		return fmt.Errorf("journal: %s: %w", f.dir, err)
+	}
+	var dropped []int
+	err = f.write(groups, func(trials []int) { dropped = append(dropped, trials...) })
 	if err != nil {
 		kept := len(f.log.last)
 		f.failed = fmt.Errorf("%w; the %d trials before are safe", fault("journal", err), kept)
@@ -318,12 +315,43 @@ func (f *Folder) AppendGroup(trials []Trial) error {
 		_ = f.log.file.Truncate(f.log.tail.end)
 		return f.failed
 	}
-	for i := range heads {
-		for _, trial := range f.log.take(at[i], heads[i]) {
-			err = errors.Join(err, f.removeTrace(trial))
+	for _, trial := range dropped {
+		err = errors.Join(err, f.removeTrace(trial))
+	}
+	if err = notMeant(err); err == nil && f.log.full() {
+		if err = f.condense(); err != nil {
+			f.failed = fault("journal", err)
 		}
 	}
-	return notMeant(err)
+	return err
+}
+
+// A group is an entry with what the index needs of its attempts.
+type group struct {
+	entry
+	heads []head
+}
+
+// groups are the lines that attempts become which are appended together.
+func (h *Header) groups(trials []Trial) ([]group, error) {
+	heads := make([]head, len(trials))
+	for i := range trials {
+		t := &trials[i]
+		heads[i] = head{t.Trial, t.Status, t.Reason, t.Attempts}
+	}
+	if (h.blocks() || h.folds()) && len(trials) >= leastBlock {
+		b, err := encodeBlock(trials)
+		return []group{{entry{Block: b}, heads}}, err
+	}
+	groups := make([]group, len(trials))
+	for i := range trials {
+		b, err := EncodeTrial(&trials[i])
+		if err != nil {
+			return nil, fmt.Errorf("trial %d: %w", trials[i].Trial, err)
+		}
+		groups[i] = group{entry{Trial: b}, heads[i : i+1]}
+	}
+	return groups, nil
 }
 
 // check says why t must not be appended after outcomes, those of its group.
@@ -347,34 +375,47 @@ func (f *Folder) check(t *Trial, outcomes map[int]Outcome) error {
 	return nil
 }
 
-// write numbers and guards entries, appends them and waits for the disk. It
-// returns where they stand.
-func (f *Folder) write(entries []entry) ([]position, error) {
+// write numbers and guards entries, appends them, waits for the disk, and has the index know them:
+// dropped, unless nil, learns the trials of which no trace is kept any more.
+func (f *Folder) write(groups []group, dropped func([]int)) error {
 	t := &f.log.tail
 	var buf []byte
-	at := make([]position, len(entries))
-	for i, e := range entries {
-		e.Seq, e.Synced = t.lines+i+1, t.lines
-		b, err := json.Marshal(e)
+	at := make([]position, len(groups))
+	for i, g := range groups {
+		g.Seq, g.Synced = t.lines+i+1, t.lines
+		b, err := json.Marshal(g.entry)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		start := len(buf)
 		buf = appendLine(buf, b)
 		at[i] = position{t.end + int64(start), int64(len(buf) - start)}
 	}
 	if err := f.files.present(f.log.file); err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := f.log.file.WriteAt(buf, t.end); err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.log.file.Sync(); err != nil {
-		return nil, err
+		return err
 	}
-	t.lines += len(entries)
+	t.lines += len(groups)
 	t.end += int64(len(buf))
-	return at, nil
+	for i, g := range groups {
+		if g.Fold != nil {
+			if err := f.log.index(&g.entry, at[i]); err != nil {
+				return err
+			}
+		}
+		for row, h := range g.heads {
+			if gone := f.log.take(at[i], row, h); dropped != nil {
+				dropped(gone)
+			}
+		}
+		f.log.blocks = f.log.blocks || g.Block != nil
+	}
+	return nil
 }
 
 // Close gives the folder back. It writes nothing: Append has, and what it was

@@ -219,7 +219,7 @@ func begunWith(t *testing.T, f *Folder, change func(*Header)) {
 	change(&h)
 	write(t, f.path(JournalFile), "")
 	g := &Folder{dir: f.dir, files: f.files, log: &journal{file: f.log.file}}
-	if _, err := g.write([]entry{{Header: mustJSON(t, h)}}); err != nil {
+	if err := g.write([]group{{entry: entry{Header: mustJSON(t, h)}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 }

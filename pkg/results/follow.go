@@ -76,12 +76,14 @@ func (f *Follower) take(line []byte, visit func(*Trial, bool)) error {
 		return fmt.Errorf("numbered %d: lines are missing or repeated", e.Seq)
 	case e.Seq == 1:
 		return f.j.begin(e.Header)
-	case e.Trial == nil:
+	case e.Fold != nil:
+		return &Folded{filepath.Dir(f.path)}
+	case e.Trial == nil && e.Block == nil:
 		return errors.New("neither header nor trial")
 	}
-	t, err := DecodeTrial(e.Trial, f.j.header.Design)
-	if err == nil {
-		visit(t, f.j.header.final(Outcome{t.Status, t.Attempts}))
+	all, err := e.attempts(f.j.header.Design)
+	for i := range all {
+		visit(&all[i], f.j.header.final(Outcome{all[i].Status, all[i].Attempts}))
 	}
 	return err
 }

@@ -35,6 +35,8 @@ type Header struct {
 	Until     *Rule      `json:"until,omitempty"` // nil: no trial decides how many there are
 	// Trace is of which trials the records are kept; "": as trace.KeepAll, in runs of older versions.
 	Trace string `json:"trace,omitempty"`
+	// Keep is trace.KeepSummary if trials are folded, and else "".
+	Keep string `json:"keep,omitempty"`
 	// Queue is the name of the run in a queue, whose workers run the trials; "": they ran here.
 	Queue string `json:"queue,omitempty"`
 	// Named says that every row names the machine of its trial, which may be any.
@@ -82,6 +84,35 @@ type entry struct {
 	Synced int             `json:"synced"`
 	Header json.RawMessage `json:"header,omitempty"`
 	Trial  json.RawMessage `json:"trial,omitempty"`
+	Block  []byte          `json:"block,omitempty"` // several attempts, see encodeBlock
+	Fold   []byte          `json:"fold,omitempty"`  // what is kept of trials of a cell, see Fold
+}
+
+// heads is what the index needs of the attempts of the entry.
+func (e *entry) heads() ([]head, error) {
+	switch {
+	case e.Trial != nil:
+		h, err := headOf(e.Trial)
+		return []head{h}, err
+	case e.Block != nil:
+		return headsOf(e.Block)
+	}
+	return nil, errors.New("neither header nor trial")
+}
+
+// attempts are those of the entry, for a run with these columns of the design.
+func (e *entry) attempts(design []string) ([]Trial, error) {
+	switch {
+	case e.Trial != nil:
+		t, err := DecodeTrial(e.Trial, design)
+		if err != nil {
+			return nil, err
+		}
+		return []Trial{*t}, nil
+	case e.Block != nil:
+		return decodeBlock(e.Block, design)
+	}
+	return nil, nil
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -28,29 +27,29 @@ type journal struct {
 	tail   tail
 	last   map[int]slot
 	firsts Firsts // of a run that keeps those alone
+	taken  int    // attempts
+	blocks bool   // some line is one
+
+	// Of a run that keeps summaries alone: the lines of each cell, and their bytes.
+	fresh  int // attempts that are not folded
+	folds  map[int][]position
+	folded int64
 }
 
 type slot struct {
-	position
+	position     // of the line
+	row      int // in its block, from 0
 	Outcome
 }
 
 // load indexes the journal in file, which it does not change.
-func load(file *os.File) (*journal, error) {
+func load(file logFile) (*journal, error) {
 	j := &journal{file: file, last: map[int]slot{}}
-	t, err := scan(file, func(e *entry, at position) error {
-		switch {
-		case e.Seq == 1:
+	t, err := scan(io.NewSectionReader(file, 0, math.MaxInt64), func(e *entry, at position) error {
+		if e.Seq == 1 {
 			return j.begin(e.Header)
-		case e.Trial == nil:
-			return fmt.Errorf("neither header nor trial")
 		}
-		head, err := headOf(e.Trial)
-		if err != nil {
-			return err
-		}
-		j.take(at, head)
-		return nil
+		return j.index(e, at)
 	})
 	if err == nil && t.lines == 0 {
 		err = fmt.Errorf("no header: the run ended before it began; start a new one")
@@ -62,9 +61,24 @@ func load(file *os.File) (*journal, error) {
 	return j, nil
 }
 
+// index has the index know what a line holds.
+func (j *journal) index(e *entry, at position) error {
+	if e.Fold != nil {
+		return j.unfold(e.Fold, at)
+	}
+	heads, err := e.heads()
+	for row, h := range heads {
+		j.take(at, row, h)
+	}
+	j.blocks = j.blocks || e.Block != nil
+	return err
+}
+
 // take has the index know an attempt, and returns the trials of which no trace is kept any more.
-func (j *journal) take(at position, h head) (dropped []int) {
-	j.last[h.Trial] = slot{at, Outcome{h.Status, h.Attempts}}
+func (j *journal) take(at position, row int, h head) (dropped []int) {
+	j.taken++
+	j.fresh++
+	j.last[h.Trial] = slot{at, row, Outcome{h.Status, h.Attempts}}
 	if j.header.Trace != trace.KeepFailures || h.Status == trace.OK {
 		return nil
 	}
@@ -117,34 +131,47 @@ func (j *journal) begin(header []byte) error {
 // trials lists the trials that have an attempt, in order.
 func (j *journal) trials() []int { return slices.Sorted(maps.Keys(j.last)) }
 
+// rows lists those of them that are not folded.
+func (j *journal) rows() []int {
+	return slices.DeleteFunc(j.trials(), func(n int) bool { return j.last[n].size == 0 })
+}
+
 // final says whether o needs no further attempt.
 func (h *Header) final(o Outcome) bool { return o.Status != trace.Invalid || o.Attempts > h.Retries }
 
 // each hands the last attempt at every trial to visit, in order of the trials,
 // one at a time in memory.
 func (j *journal) each(visit func(*Trial) error) error {
-	for _, n := range j.trials() {
-		t, err := j.read(j.last[n].position)
+	if j.blocks {
+		return j.eachSorted(visit)
+	}
+	for _, n := range j.rows() {
+		all, err := j.read(j.last[n].position)
 		if err != nil {
 			return fmt.Errorf("journal: %s: trial %d: %w", j.file.Name(), n, err)
 		}
-		if err := visit(t); err != nil {
+		if err := visit(&all[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *journal) read(at position) (*Trial, error) {
+// read is the attempts of the line there.
+func (j *journal) read(at position) ([]Trial, error) {
+	e, err := j.entryAt(at)
+	if err != nil {
+		return nil, err
+	}
+	return e.attempts(j.header.Design)
+}
+
+func (j *journal) entryAt(at position) (*entry, error) {
 	line := make([]byte, at.size)
 	if _, err := j.file.ReadAt(line, at.at); err != nil {
 		return nil, err
 	}
-	e, err := parseLine(line)
-	if err != nil {
-		return nil, err
-	}
-	return DecodeTrial(e.Trial, j.header.Design)
+	return parseLine(line)
 }
 
 // reading calls use with the journal of the run at path, which may be anything
@@ -195,7 +222,12 @@ func ReadTrials(path string) ([]Trial, error) {
 // EachTrial hands what ReadTrials returns to visit one trial at a time, for
 // runs that do not fit into memory, and stops at its first error.
 func EachTrial(path string, visit func(*Trial) error) error {
-	return reading(path, func(j *journal) error { return j.each(visit) })
+	return reading(path, func(j *journal) error {
+		if j.header.folds() {
+			return &Folded{path}
+		}
+		return j.each(visit)
+	})
 }
 
 // ReadAttempts returns every recorded attempt at one trial, in order.
@@ -203,16 +235,16 @@ func ReadAttempts(path string, trial int) ([]Trial, error) {
 	var all []Trial
 	err := reading(path, func(j *journal) error {
 		_, err := scan(io.NewSectionReader(j.file, 0, math.MaxInt64), func(e *entry, _ position) error {
-			if e.Trial == nil {
+			if e.Header != nil || e.Fold != nil {
 				return nil
 			}
-			if h, err := headOf(e.Trial); err != nil || h.Trial != trial {
+			heads, err := e.heads()
+			other := func(h head) bool { return h.Trial != trial }
+			if heads = slices.DeleteFunc(heads, other); err != nil || len(heads) == 0 {
 				return err
 			}
-			t, err := DecodeTrial(e.Trial, j.header.Design)
-			if err == nil {
-				all = append(all, *t)
-			}
+			found, err := e.attempts(j.header.Design)
+			all = append(all, slices.DeleteFunc(found, func(t Trial) bool { return t.Trial != trial })...)
 			return err
 		})
 		return err
@@ -227,6 +259,9 @@ func (f *Folder) EachTrial(visit func(*Trial) error) error {
 	defer f.mu.Unlock()
 	if f.log.file == nil {
 		return f.failed
+	}
+	if f.log.header.folds() {
+		return &Folded{f.dir}
 	}
 	return f.log.each(visit)
 }

@@ -34,6 +34,8 @@ type Manifest struct {
 	// Statuses counts the rows of trials.csv, every status included.
 	Statuses map[trace.Status]int `json:"statuses"`
 	Attempts int                  `json:"attempts"` // recorded in the journal
+	// Lines are those of the journal; 0: the header, and one for each attempt.
+	Lines int `json:"journal_lines,omitempty"`
 
 	Started string   `json:"started"`     // RFC 3339, UTC
 	Finish  string   `json:"finished_at"` // likewise: when this file was written
@@ -251,6 +253,12 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 	if err := f.files.present(f.log.file); err != nil {
 		return nil, fault("results folder", err)
 	}
+	if f.log.header.folds() && f.log.fresh > 0 {
+		if err := f.condense(); err != nil {
+			f.failed = fault("journal", err)
+			return nil, f.failed
+		}
+	}
 	t, err := f.derive()
 	if err != nil {
 		return nil, fault("tables", err)
@@ -352,7 +360,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 	h := &f.log.header
 	m := &Manifest{
 		Schema: Schema, Name: h.Name, Run: h.Run, Planned: h.Planned,
-		Statuses: map[trace.Status]int{}, Attempts: f.log.tail.lines - 1,
+		Statuses: map[trace.Status]int{}, Attempts: f.log.taken,
 		Started: stamp(h.Started), Finish: stamp(f.now()),
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
@@ -366,6 +374,9 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Percentiles: stats.QuantileType,
 		Intervals:   fmt.Sprintf("of the median, %s, 95 %%", h.Until.Method().Words()),
 		Notes:       append(nonNil(f.notes), end.Notes...),
+	}
+	if m.Lines = f.log.tail.lines; m.Lines == m.Attempts+1 {
+		m.Lines = 0
 	}
 	if end.Planned > 0 {
 		m.Planned = end.Planned

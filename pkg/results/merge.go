@@ -286,36 +286,35 @@ func (f *Folder) fill(pieces []*piece) error {
 	return nil
 }
 
-// adopted is how many attempts are written at once.
+// adopted is how many lines are written at once.
 const adopted = 256
 
 // adopt writes every attempt of another journal into that of f, in its order.
 func (f *Folder) adopt(from *journal) error {
-	var group []entry
-	var heads []head
+	var groups []group
 	flush := func() error {
-		at, err := f.write(group)
-		for i := range at {
-			f.log.take(at[i], heads[i])
-		}
-		group, heads = group[:0], heads[:0]
+		err := f.write(groups, nil)
+		groups = groups[:0]
 		return err
 	}
 	_, err := scan(io.NewSectionReader(from.file, 0, from.tail.end), func(e *entry, _ position) error {
-		if e.Trial == nil {
+		if e.Header != nil {
 			return nil
 		}
-		head, err := headOf(e.Trial)
-		if err != nil {
-			return err
+		var heads []head
+		if e.Fold == nil {
+			var err error
+			if heads, err = e.heads(); err != nil {
+				return err
+			}
 		}
-		group, heads = append(group, entry{Trial: e.Trial}), append(heads, head)
-		if len(group) < adopted {
+		groups = append(groups, group{entry{Trial: e.Trial, Block: e.Block, Fold: e.Fold}, heads})
+		if len(groups) < adopted {
 			return nil
 		}
 		return flush()
 	})
-	if err != nil || len(group) == 0 {
+	if err != nil || len(groups) == 0 {
 		return err
 	}
 	return flush()

@@ -37,6 +37,9 @@ func eachIn[R, T any](path, name string, fields []field[R], row func(*R) error, 
 		if err != nil {
 			return err
 		}
+		if w.header.folds() {
+			return &Folded{w.dir}
+		}
 		if !w.current {
 			return w.reading(func(j *journal) error {
 				return j.each(func(t *Trial) error {

@@ -64,15 +64,8 @@ var recordOf = sync.OnceValue(func() (r struct {
 
 // EncodeTrial is an attempt as JSON, as it stands in a journal, with its texts cleaned.
 func EncodeTrial(t *Trial) ([]byte, error) {
-	one := *t
-	one.Host, one.Reason, one.Design = clean(t.Host), clean(t.Reason), slices.Clone(t.Design)
-	for i := range one.Design {
-		one.Design[i].Value = clean(one.Design[i].Value)
-	}
-	all := lists{Kinds: slices.Clone(t.Kinds), Operations: t.Ops, Outages: t.Outages}
-	for i := range all.Kinds {
-		all.Kinds[i].Name = clean(all.Kinds[i].Name)
-	}
+	one := t.cleaned()
+	all := lists{Kinds: one.Kinds, Operations: t.Ops, Outages: t.Outages}
 	for _, v := range t.Metrics() {
 		all.Metrics = append(all.Metrics, figure{v.Name, number(v.Value)})
 	}
@@ -92,6 +85,20 @@ func EncodeTrial(t *Trial) ([]byte, error) {
 	return json.Marshal(r.Addr().Interface())
 }
 
+// cleaned is t with its texts cleaned.
+func (t *Trial) cleaned() Trial {
+	one := *t
+	one.Host, one.Reason, one.Design = clean(t.Host), clean(t.Reason), slices.Clone(t.Design)
+	for i := range one.Design {
+		one.Design[i].Value = clean(one.Design[i].Value)
+	}
+	one.Kinds = slices.Clone(t.Kinds)
+	for i := range one.Kinds {
+		one.Kinds[i].Name = clean(one.Kinds[i].Name)
+	}
+	return one
+}
+
 // DecodeTrial is the attempt that EncodeTrial has encoded, for a run with these columns of
 // the design.
 func DecodeTrial(data []byte, design []string) (*Trial, error) {
@@ -101,11 +108,8 @@ func DecodeTrial(data []byte, design []string) (*Trial, error) {
 		return nil, err
 	}
 	t := (*Trial)(r.Field(0).Addr().Interface().(*plain))
-	if len(t.Design) != len(design) {
-		return nil, fmt.Errorf("trial %d: %d design values, expected %d", t.Trial, len(t.Design), len(design))
-	}
-	for i, name := range design {
-		t.Design[i].Name = name
+	if err := t.Design.name(design); err != nil {
+		return nil, fmt.Errorf("trial %d: %w", t.Trial, err)
 	}
 	all := r.Field(r.NumField() - 1).Addr().Interface().(*lists)
 	t.Round, t.Unseen = max(t.Round, 1), r.Field(of.unseen).Bool()
@@ -122,6 +126,17 @@ func DecodeTrial(data []byte, design []string) (*Trial, error) {
 		t.own = append(t.own, metric.Value{Name: m.Name, Value: float64(m.Value)})
 	}
 	return t, nil
+}
+
+// name gives the values the names of their columns.
+func (d Design) name(columns []string) error {
+	if len(d) != len(columns) {
+		return fmt.Errorf("%d design values, expected %d", len(d), len(columns))
+	}
+	for i, name := range columns {
+		d[i].Name = name
+	}
+	return nil
 }
 
 // MarshalJSON implements json.Marshaler: the values alone, for the names stand in the header.
@@ -172,16 +187,23 @@ type outs []trace.Outage
 // MarshalJSON implements json.Marshaler.
 func (o outs) MarshalJSON() ([]byte, error) {
 	b, rows := []byte("{"), make([]outage, len(o))
-	spec := ""
 	for i := range o {
-		if rows[i].Outage = o[i]; o[i].Spec {
-			spec = o[i].Definition
-		}
+		rows[i].Outage = o[i]
 	}
-	if spec != "" {
+	if spec := specOf(o); spec != "" {
 		b = append(strconv.AppendQuote(append(b, `"spec":`...), spec), ',')
 	}
 	return appendColumns(b, outages, len(o), func(i int) *outage { return &rows[i] })
+}
+
+// specOf is the definition that the Spec names; "": no outage is by that.
+func specOf(of []trace.Outage) (spec string) {
+	for i := range of {
+		if of[i].Spec {
+			spec = of[i].Definition
+		}
+	}
+	return spec
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -223,6 +245,10 @@ func appendColumns[T any](b []byte, fields []field[T], rows int, row func(int) *
 				b = appendNumber(b, inMS(*v))
 			case *positive:
 				b, set = appendNumber(b, float64(*v)), set || *v > 0
+			case *bool:
+				b = strconv.AppendInt(b, int64(bit(*v)), 10)
+			case *uint64:
+				b = strconv.AppendUint(b, *v, 10)
 			default:
 				b = strconv.AppendInt(b, wholeOf(v), 10)
 			}
@@ -273,7 +299,7 @@ func readColumns[T any](b []byte, fields []field[T], what string) (rows []T, err
 				*v = positive(numbers[i])
 			default:
 				n := numbers[i]
-				if !(n >= 0 && n <= math.MaxUint32 && n == math.Trunc(n)) {
+				if !(n >= 0 && n <= mostOf(v) && n == math.Trunc(n)) {
 					return nil, fmt.Errorf("column %s of %s: %v, expected a whole number", f.name, what, n)
 				}
 				setWhole(v, int64(n))
@@ -281,6 +307,24 @@ func readColumns[T any](b []byte, fields []field[T], what string) (rows []T, err
 		}
 	}
 	return rows, nil
+}
+
+// mostOf is the largest number that what value points to holds in a column.
+func mostOf(value any) float64 {
+	switch value.(type) {
+	case *bool:
+		return 1
+	case *int64, *uint64:
+		return mostCount
+	}
+	return math.MaxUint32
+}
+
+func bit(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
 }
 
 // A number is a float64 whose NaN is null.
@@ -325,8 +369,11 @@ func appendNumber(b []byte, v float64) []byte {
 }
 
 func parseNumber(b []byte) (float64, error) {
-	if string(b) == "null" {
+	switch string(b) {
+	case "null":
 		return math.NaN(), nil
+	case "false": // of a block alone
+		return unnamed, nil
 	}
 	v, err := strconv.ParseFloat(string(b), 64)
 	if err != nil {

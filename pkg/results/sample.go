@@ -108,8 +108,14 @@ func (c *Cell) ByStart(name string) *Sample {
 
 // Describe condenses what the trials of the cell observed of a metric.
 func (c *Cell) Describe(name string) stats.Summary {
+	m := metric.Named(name)
+	if c.Fold != nil && m != nil {
+		d := c.Fold.Describe(m)
+		d.Doubt = c.Doubt(m)
+		return d
+	}
 	d := c.ByStart(name).Describe(c.method)
-	d.Doubt = c.Doubt(metric.Named(name))
+	d.Doubt = c.Doubt(m)
 	return d
 }
 
@@ -124,6 +130,9 @@ func (c *Cell) Doubt(m *metric.Metric) float64 {
 
 // ClockError is the largest clock_error_us of the trials that count, 0 if none has one.
 func (c *Cell) ClockError() (most float64) {
+	if c.Fold != nil {
+		return c.Fold.Clocks
+	}
 	values, _ := c.Sample(metric.ClockError.Name)
 	for _, v := range values {
 		most = max(most, v)
@@ -142,14 +151,27 @@ func (c *Cell) Starts() int {
 
 // InModel says whether no trial of the cell asked more of the algorithm than it promises.
 func (c *Cell) InModel() bool {
-	return !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return !t.InModel })
+	return c.Beyond() == 0
+}
+
+// Beyond is how many trials of the cell did.
+func (c *Cell) Beyond() (n int) {
+	if c.Fold != nil {
+		return c.Fold.Beyond
+	}
+	for _, t := range c.Trials {
+		if !t.InModel {
+			n++
+		}
+	}
+	return n
 }
 
 // Unjudged is how many trials of the cell came to no verdict, and so count in no figure.
 func (c *Cell) Unjudged() (n int) {
-	for _, t := range c.Trials {
-		if !t.Status.Judged() {
-			n++
+	for _, status := range trace.Statuses() {
+		if !status.Judged() {
+			n += c.Count(status)
 		}
 	}
 	return n
@@ -163,6 +185,9 @@ func (c *Cell) Events(name string) (events, seconds float64) {
 	if m == nil || !m.Kind.Pooled() {
 		return math.NaN(), math.NaN()
 	}
+	if c.Fold != nil {
+		return c.Fold.events(m)
+	}
 	for _, t := range c.Trials {
 		v, seen := t.Observe(name)
 		if seen != Observed {
@@ -171,19 +196,24 @@ func (c *Cell) Events(name string) (events, seconds float64) {
 		long := t.Value(metric.Duration) / 1000
 		n++
 		seconds += long
-		switch {
-		case m.Kind == metric.Event:
-			events += v
-		case m.Kind == metric.Rate && m.Unit == metric.PerSecond:
-			events += math.Round(v * long)
-		default:
-			events = math.NaN()
-		}
+		events += eventsOf(m, v, long)
 	}
 	if n == 0 {
 		return math.NaN(), math.NaN()
 	}
 	return events, seconds
+}
+
+// eventsOf is how many events a trial has seen with that figure of a pooled metric, which lasted so many
+// seconds; NaN of what does not count them.
+func eventsOf(m *metric.Metric, v, seconds float64) float64 {
+	switch {
+	case m.Kind == metric.Event:
+		return v
+	case m.Kind == metric.Rate && m.Unit == metric.PerSecond:
+		return math.Round(v * seconds)
+	}
+	return math.NaN()
 }
 
 // Bounds are what the figure of the metric would be if each trial without a verdict on it had been like the
@@ -193,6 +223,9 @@ func (c *Cell) Events(name string) (events, seconds float64) {
 // none, where nothing was observed, or where it lies among what the time limit cut off.
 func (c *Cell) Bounds(name string) (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
+	if c.Fold != nil {
+		return c.Fold.bounds(metric.Named(name))
+	}
 	missing := 0
 	for _, t := range c.Trials {
 		if _, seen := t.Observe(name); seen == Nothing && t.Status != trace.OK {

@@ -30,6 +30,8 @@ type store interface {
 	sweep() error
 	// present says whether log, the journal, still has its name.
 	present(log logFile) error
+	// reopen opens the journal that was published.
+	reopen() (logFile, error)
 	// settle makes the names survive a crash of the machine.
 	settle() error
 }
@@ -132,6 +134,8 @@ func (d *disk) present(log logFile) error {
 	return nil
 }
 
+func (d *disk) reopen() (logFile, error) { return os.OpenFile(d.path(JournalFile), os.O_RDWR, 0) }
+
 func (d *disk) settle() error { return syncDir(d.dir) }
 
 // memory is files by name.
@@ -183,6 +187,8 @@ func (m *memory) remove(name string) error {
 func (m *memory) sweep() error          { return nil }
 func (m *memory) present(logFile) error { return nil }
 func (m *memory) settle() error         { return nil }
+
+func (m *memory) reopen() (logFile, error) { return memoryLog{m}, nil }
 
 type memoryDraft struct {
 	bytes.Buffer

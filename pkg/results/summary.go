@@ -40,8 +40,7 @@ func (t *Table) summarize(write func([]string) error) error {
 	for _, c := range cells {
 		for _, name := range metrics {
 			key := [2]string{c.Design[0].Value, name}
-			counts := func(t *Trial) bool { return t.counts(name) }
-			named[key] = named[key] || slices.ContainsFunc(c.Trials, counts)
+			named[key] = named[key] || c.counts(name)
 		}
 	}
 	for _, c := range cells {
@@ -64,6 +63,14 @@ func (t *Table) summarize(write func([]string) error) error {
 		}
 	}
 	return nil
+}
+
+// counts says whether a metric has rows because of the cell.
+func (c *Cell) counts(name string) bool {
+	if c.Fold != nil {
+		return c.Fold.Metrics[name] != nil && c.Fold.Metrics[name].Named
+	}
+	return slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.counts(name) })
 }
 
 // counts says whether a metric has rows because of the trial.

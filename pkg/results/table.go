@@ -40,6 +40,7 @@ type Table struct {
 	CSV string // the trials.csv that holds the same; "" if none does
 
 	shared *shared
+	folded []*Cell // of a run that keeps summaries alone
 }
 
 // A Cell is the trials of a table that have one design.
@@ -47,6 +48,7 @@ type Cell struct {
 	Number int // of its first trial
 	Design []metric.Field
 	Trials []*Trial // by repetition
+	Fold   *Fold    // what is kept instead of them; nil: they are there
 
 	method stats.Method
 }
@@ -65,6 +67,9 @@ func ReadTable(path string) (*Table, error) {
 	w, err := inspect(path)
 	if err != nil {
 		return nil, err
+	}
+	if w.header.folds() {
+		return nil, &Folded{w.dir}
 	}
 	t := &Table{Path: w.dir, Name: w.header.Name, Config: w.config, Header: &w.header, Manifest: w.manifest}
 	if w.current {
@@ -400,6 +405,9 @@ func (t *Table) Until() *Rule {
 
 // Cells groups the trials by design, in the order of the table.
 func (t *Table) Cells() []*Cell {
+	if t.folded != nil {
+		return t.folded
+	}
 	var cells []*Cell
 	method := t.Until().Method()
 	index := map[string]*Cell{}
@@ -453,8 +461,19 @@ func (c *Cell) Sample(name string) (values []float64, censored int) {
 	return values, censored
 }
 
+// Size is how many trials the cell has had.
+func (c *Cell) Size() (n int) {
+	for _, status := range trace.Statuses() {
+		n += c.Count(status)
+	}
+	return n
+}
+
 // Count returns how many trials of the cell have the status.
 func (c *Cell) Count(status trace.Status) (n int) {
+	if c.Fold != nil {
+		return c.Fold.Count(status)
+	}
 	for _, t := range c.Trials {
 		if t.Status == status {
 			n++

@@ -3,6 +3,7 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -123,10 +124,13 @@ func attemptsOf(m *Manifest) string {
 	return fmt.Sprintf("%d attempts", m.Attempts)
 }
 
+// lines is how many the journal had.
+func (m *Manifest) lines() int { return cmp.Or(m.Lines, m.Attempts+1) }
+
 // begins says whether r begins with the journal that the manifest was written for, and
 // whether it goes on behind that.
 func (m *Manifest) begins(r io.Reader) (good, more bool, err error) {
-	sum, left := sha256.New(), m.Attempts+1 // lines: the header, too
+	sum, left := sha256.New(), m.lines()
 	buf := make([]byte, 1<<16)
 	for {
 		n, err := r.Read(buf)
@@ -157,7 +161,7 @@ func (w *whole) damaged(file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fault("journal", err)
 	}
-	known := w.manifest.Attempts + 1
+	known := w.manifest.lines()
 	t, err := scan(file, func(*entry, position) error { return nil })
 	var what string
 	switch {
@@ -194,7 +198,9 @@ func (w *whole) tables() error {
 	names := []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
 	outages := filepath.Join(w.dir, OutagesFile)
 	_, err := os.Lstat(outages)
-	if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
+	if w.header.folds() {
+		names = []string{SummaryFile}
+	} else if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
 		names = append(names, OutagesFile)
 	}
 	found := make(chan error, len(names))

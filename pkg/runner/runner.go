@@ -78,6 +78,9 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 		Design: e.Columns, Argv: argv,
 		Metrics: metric.Names(columns(e)), Until: ruleOf(e), Trace: e.Trace,
 	}
+	if e.Keep == trace.KeepSummary {
+		h.Keep = e.Keep
+	}
 	var ids []string
 	for i := range e.Cells {
 		ids = append(ids, e.Cells[i].Algorithm)

@@ -139,11 +139,11 @@ func New(paths []string, o Options) (*Data, error) {
 	d := &Data{Links: o.Links}
 	tables := make([]*results.Table, len(paths))
 	for i, path := range paths {
-		t, err := results.ReadTable(path)
+		t, err := results.ReadCells(path)
 		if err != nil {
 			return nil, err
 		}
-		if len(t.Trials) == 0 {
+		if len(t.Trials) == 0 && !t.Folded() {
 			return nil, fmt.Errorf("%s: no trial is finished: there is nothing to report", path)
 		}
 		tables[i] = t
@@ -158,18 +158,12 @@ func New(paths []string, o Options) (*Data, error) {
 	b.Mixed = view.Mixed(b.designs())
 	b.columns()
 	b.cells()
-	if err := b.spread(); err != nil {
-		return nil, err
-	}
-	b.rankings()
-	b.replaced()
-	b.restricted()
-	if err := b.tails(); err != nil {
+	if slices.ContainsFunc(tables, (*results.Table).Folded) {
+		b.Notes = append(b.Notes, foldedNote)
+	} else if err := b.ofTrials(&o); err != nil {
 		return nil, err
 	}
 	b.claims()
-	b.faults()
-	b.violations(&o)
 	b.notes()
 	for _, text := range b.legend.Notes() {
 		if !slices.Contains(b.Notes, text) {
@@ -180,12 +174,41 @@ func New(paths []string, o Options) (*Data, error) {
 	return d, nil
 }
 
+// foldedNote says what a page lacks where no single trial is kept.
+const foldedNote = "keep: summary: quantiles are off by less than 0.1 %. What needs single trials is " +
+	"absent: rankings, distributions and quantiles over operations, single violations, and intervals of pooled means."
+
+// ofTrials adds what is known of single trials.
+func (b *builder) ofTrials(o *Options) error {
+	if err := b.spread(); err != nil {
+		return err
+	}
+	b.rankings()
+	b.replaced()
+	b.restricted()
+	if err := b.tails(); err != nil {
+		return err
+	}
+	b.faults()
+	b.violations(o)
+	return nil
+}
+
 // runOf gathers what is known of a run beside its table.
 func runOf(t *results.Table) Run {
 	r := Run{Path: t.Path, Trials: len(t.Trials), Statuses: make([]int, len(trace.Statuses())),
 		Manifest: t.Manifest, Config: string(t.Config), csv: t.CSV}
 	for i := range t.Trials {
 		r.Statuses[slices.Index(trace.Statuses(), t.Trials[i].Status)]++
+	}
+	if !t.Folded() {
+		return r
+	}
+	for _, c := range t.Cells() {
+		r.Trials += c.Size()
+		for i, status := range trace.Statuses() {
+			r.Statuses[i] += c.Count(status)
+		}
 	}
 	return r
 }
@@ -360,11 +383,17 @@ func (b *builder) cells() {
 func (b *builder) kinds(g group, index map[string]int) []MessageCount {
 	var out []MessageCount
 	sound := float64(g.Count(trace.OK))
+	var lists [][]trace.MessageCount
+	if g.Fold != nil {
+		lists = append(lists, g.Fold.Kinds)
+	}
 	for _, t := range g.Trials {
-		if t.Status != trace.OK {
-			continue
+		if t.Status == trace.OK {
+			lists = append(lists, t.Kinds)
 		}
-		for _, k := range t.Kinds {
+	}
+	for _, list := range lists {
+		for _, k := range list {
 			at, known := index[k.Name]
 			if !known {
 				at = len(b.Kinds)

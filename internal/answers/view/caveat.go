@@ -44,14 +44,10 @@ func (c Caveat) String() string {
 
 // CaveatOf is the one of a kind, of 0 trials if there is no cause for it.
 func CaveatOf(c *results.Cell, kind CaveatKind) Caveat {
-	out := Caveat{Kind: kind, AllTrials: len(c.Trials)}
+	out := Caveat{Kind: kind, AllTrials: c.Size()}
 	switch kind {
 	case OutsideModel:
-		for _, t := range c.Trials {
-			if !t.InModel {
-				out.Trials++
-			}
-		}
+		out.Trials = c.Beyond()
 	case Unjudged:
 		out.Trials = c.Unjudged()
 	case Broken:

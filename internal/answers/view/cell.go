@@ -24,7 +24,18 @@ type Cell struct {
 
 	method  stats.Method
 	samples map[string]*results.Sample
-	clocks  float64 // largest clock_error_us
+	clocks  float64       // largest clock_error_us
+	folded  *results.Cell // that describes itself; nil: the samples do
+}
+
+// FoldedCell is what is kept of trials of which none is there.
+func FoldedCell(of *results.Cell) *Cell {
+	c := &Cell{Design: of.Design, Statuses: map[trace.Status]int{}, Marked: of.Fold.Marked,
+		Beyond: of.Fold.Beyond, folded: of}
+	for _, status := range trace.Statuses() {
+		c.Statuses[status] = of.Count(status)
+	}
+	return c
 }
 
 // NewCell has no trials yet. It describes those metrics, with intervals by the method.
@@ -56,6 +67,9 @@ func (c *Cell) Add(t *results.Trial) {
 
 // Describe condenses what the trials observed of a metric.
 func (c *Cell) Describe(name string) stats.Summary {
+	if c.folded != nil {
+		return c.folded.Describe(name)
+	}
 	d := c.samples[name].Describe(c.method)
 	d.Doubt = metric.Named(name).Doubt(c.clocks)
 	return d

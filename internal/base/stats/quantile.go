@@ -16,13 +16,18 @@ import (
 // many of n observations lie below the p-quantile is binomial (n, p), so that
 // the k-th smallest lies above it with probability P(B < k).
 func QuantileInterval(sorted []float64, p, confidence float64) (lo, hi float64) {
+	return intervalOf(len(sorted), func(i int) float64 { return sorted[i] }, p, confidence)
+}
+
+// intervalOf is QuantileInterval of n observations, of which at gives the one at an index.
+func intervalOf(n int, at func(int) float64, p, confidence float64) (lo, hi float64) {
 	tail := (1 - confidence) / 2
-	below := rank(len(sorted), p, tail)
-	above := rank(len(sorted), 1-p, tail)
+	below := rank(n, p, tail)
+	above := rank(n, 1-p, tail)
 	if below == 0 || above == 0 {
 		return math.NaN(), math.NaN()
 	}
-	return sorted[below-1], sorted[len(sorted)-above]
+	return at(below - 1), at(n - above)
 }
 
 // minimumN is the least number of observations for which QuantileInterval

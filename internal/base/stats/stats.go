@@ -140,16 +140,23 @@ func (m Method) Describe(values []float64, censored int) Summary {
 	for range s.Censored {
 		xs = append(xs, math.Inf(1))
 	}
-	s.Median = known(Quantile(xs, 0.5))
-	s.P90 = known(Quantile(xs, 0.9))
-	s.P95 = known(Quantile(xs, 0.95))
-	s.P99 = known(Quantile(xs, 0.99))
-	lo, hi := QuantileInterval(xs, 0.5, Confidence)
+	s.ranks(len(xs), func(i int) float64 { return xs[i] })
 	if m == Anytime {
-		lo, hi = MedianSequence(xs, Confidence)
+		lo, hi := MedianSequence(xs, Confidence)
+		s.CILow, s.CIHigh = known(lo), known(hi)
 	}
-	s.CILow, s.CIHigh = known(lo), known(hi)
 	return s
+}
+
+// ranks sets the figures that are order statistics of n observations, of which at gives the one at an
+// index.
+func (s *Summary) ranks(n int, at func(int) float64) {
+	s.Median = known(quantileOf(n, at, 0.5))
+	s.P90 = known(quantileOf(n, at, 0.9))
+	s.P95 = known(quantileOf(n, at, 0.95))
+	s.P99 = known(quantileOf(n, at, 0.99))
+	lo, hi := intervalOf(n, at, 0.5, Confidence)
+	s.CILow, s.CIHigh = known(lo), known(hi)
 }
 
 // known turns what was read from a censored observation into a missing figure.
@@ -163,20 +170,30 @@ func known(v float64) float64 {
 // Quantile returns the p-quantile of sorted, of type 7, for p in [0, 1]. It is
 // NaN for an empty sample or any other p. Infinite members are ordinary ones.
 func Quantile(sorted []float64, p float64) float64 {
-	if len(sorted) == 0 || !(p >= 0 && p <= 1) || math.IsNaN(sorted[0]) {
+	return quantileOf(len(sorted), func(i int) float64 { return sorted[i] }, p)
+}
+
+// quantileOf is Quantile of n observations, of which at gives the one at an index.
+func quantileOf(n int, at func(int) float64, p float64) float64 {
+	if n == 0 || !(p >= 0 && p <= 1) || math.IsNaN(at(0)) {
 		return math.NaN()
 	}
-	at := float64(p * float64(len(sorted)-1))
-	i := int(at)
-	part := at - float64(i)
-	if part == 0 || sorted[i] == sorted[i+1] {
-		return sorted[i]
+	place := float64(p * float64(n-1))
+	i := int(place)
+	part := place - float64(i)
+	low := at(i)
+	if part == 0 {
+		return low
 	}
-	apart := sorted[i+1] - sorted[i]
+	high := at(i + 1)
+	if low == high {
+		return low
+	}
+	apart := high - low
 	if math.IsInf(apart, 1) { // too far for a float64, or infinite itself
-		return float64((1-part)*sorted[i]) + float64(part*sorted[i+1])
+		return float64((1-part)*low) + float64(part*high)
 	}
-	return sorted[i] + float64(part*apart)
+	return low + float64(part*apart)
 }
 
 // deviationOf is the standard deviation of a sample, scaled so that no square is too

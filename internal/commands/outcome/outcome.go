@@ -75,7 +75,42 @@ func Of(e *experiment.Experiment, dir string) (*Outcome, error) {
 	if m, err := results.ReadManifest(dir); err == nil { // a run that was killed has none
 		o.traced = m.Traced
 	}
+	if e.Keep == trace.KeepSummary {
+		return o, o.fold()
+	}
 	return o, runner.EachTrial(e, dir, o.Add)
+}
+
+// fold takes in what is kept of each cell instead of trials.
+func (o *Outcome) fold() error {
+	t, err := results.ReadCells(o.Dir)
+	if err != nil {
+		return err
+	}
+	for _, c := range t.Cells() {
+		if c.Number < 1 || c.Number > len(o.cells) {
+			return fmt.Errorf("%s: cell %d, but the run has %d cells", o.Dir, c.Number, len(o.cells))
+		}
+		to := &o.cells[c.Number-1]
+		to.Cell = view.FoldedCell(c)
+		for i := range asides {
+			if y := c.Fold.Metrics[asides[i].of.Name]; y != nil {
+				to.asides[i] = y.Values.Equal(asides[i].value)
+			}
+		}
+		for status, n := range to.Statuses {
+			o.statuses[status] += n
+			o.finished += n
+		}
+		o.Tally.OK += c.Count(trace.OK)
+		o.Tally.Marked += c.Fold.Marked
+		for _, x := range c.Fold.Failures {
+			t := x.Example()
+			t.Cell, t.Design = c.Number, c.Design
+			o.judge(&t, x.Count)
+		}
+	}
+	return nil
 }
 
 // New knows no trial yet.
@@ -106,12 +141,20 @@ func (o *Outcome) Hold() error {
 	if o.Tally.Err != nil || len(e.Thresholds) == 0 && e.Virtual() && len(e.Algorithms) < 2 {
 		return nil
 	}
+	if e.Keep == trace.KeepSummary {
+		o.Notes = append(o.Notes, foldedNote)
+		return nil
+	}
 	t, err := results.ReadTable(o.Dir)
 	if err == nil {
 		err = o.hold(t)
 	}
 	return err
 }
+
+// foldedNote says what is absent where no single trial is kept.
+const foldedNote = "keep: summary: no single trial is kept, so algorithms are not ranked, and pooled means " +
+	"have no intervals; quantiles are off by less than 0.1 %"
 
 // hold is Hold of the tables of a run.
 func (o *Outcome) hold(t *results.Table) (err error) {
@@ -130,7 +173,6 @@ func (o *Outcome) Add(t *results.Trial) {
 	c.Add(t)
 	if t.Marked() {
 		o.Tally.Marked++
-		o.note(t)
 	}
 	o.statuses[t.Status]++
 	o.finished++
@@ -139,30 +181,40 @@ func (o *Outcome) Add(t *results.Trial) {
 			c.asides[i]++
 		}
 	}
+	o.judge(t, 1)
+	if t.Status == trace.OK {
+		o.Tally.OK++
+	}
+}
+
+// judge counts what speaks against the run: n trials like t.
+func (o *Outcome) judge(t *results.Trial, n int) {
 	switch t.Status {
 	case trace.OK:
-		o.Tally.OK++
+		if t.Marked() {
+			o.note(t)
+		}
 	case trace.TimedOut:
 		alg, _ := algo.Lookup(o.Experiment.Cells[t.Cell-1].Algorithm) // linked in, or nothing would have run
 		if t.InModel && check.PromisesEnd(alg) {
-			o.Tally.Timeouts++
+			o.Tally.Timeouts += n
 			o.note(t)
 		}
 	case trace.Violated:
 		if t.InModel {
-			o.Tally.Violations++
+			o.Tally.Violations += n
 			o.Violations = keep(o.Violations, t)
 		}
 	case trace.Failed:
-		o.Tally.Errors++
+		o.Tally.Errors += n
 		o.errors = keep(o.errors, t)
 	case trace.Invalid:
-		o.Tally.Invalid++
+		o.Tally.Invalid += n
 		o.note(t)
 	case trace.Unstable:
 		o.note(t)
 	default:
-		o.Tally.Unknown++
+		o.Tally.Unknown += n
 		o.note(t)
 	}
 }
