@@ -79,7 +79,7 @@ type manifest struct {
 
 // The commands of the jobs of Kubernetes, as the manifests have them: their arguments with
 // the variables filled in as a kubelet does, and their volumes where they are mounted.
-// deploy/kubernetes/check holds the manifests against the types of Kubernetes. No cluster
+// deploy/check holds the manifests against the types of Kubernetes. No cluster
 // is there.
 func TestKubernetes(t *testing.T) {
 	if runtime.GOOS == "windows" {

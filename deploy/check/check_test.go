@@ -18,7 +18,7 @@ import (
 // What "kubectl apply -k" would send is what kustomize makes of the folder; every field
 // of it is one that Kubernetes knows. Whether a cluster admits and runs it is not tested.
 func TestManifests(t *testing.T) {
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "..")
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestManifests(t *testing.T) {
 
 // The test above can fail.
 func TestManifests_Strict(t *testing.T) {
-	text, err := os.ReadFile("../shards.yaml")
+	text, err := os.ReadFile("../kubernetes/shards.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
