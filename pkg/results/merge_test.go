@@ -70,7 +70,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("the folder of shard 1/2 is %s", first)
 	}
 
-	dir, err := Merge([]string{second, first}, root, []string{"bench", "merge"})
+	dir, err := Merge([]string{second, first}, root, []string{"bench", "merge"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%s begins %.80q", TrialsFile, head)
 	}
 	// Once more, from the folder of the experiment: the merged run is not in the way.
-	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil); err != nil {
+	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -193,7 +193,7 @@ func TestMerge_Refuses(t *testing.T) {
 			dirs = append(dirs, dir)
 		}
 		out := filepath.Join(root, "out")
-		_, err := Merge(dirs, out, nil)
+		_, err := Merge(dirs, out, nil, nil)
 		var refused *MergeError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want a MergeError with %q", name, err, c.want)
@@ -238,7 +238,7 @@ func TestMerge_AnotherBuild(t *testing.T) {
 	for i := 1; i <= 2; i++ {
 		ended(t, built(t, root, "other", i))
 	}
-	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "merge them with that one") {
 		t.Errorf("%v, want a refusal", err)
 	}
@@ -266,7 +266,7 @@ func TestMerge_Damaged(t *testing.T) {
 		if err := os.WriteFile(path, []byte(next), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+		_, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil)
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%v, want that %s %s", err, path, name)
 		}
@@ -285,14 +285,14 @@ func TestMerge_Ending(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *MergeError
-	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil)
 	if !errors.As(err, &refused) || !refused.Later {
 		t.Errorf("%v, want a refusal for now", err)
 	}
 	if err := f.Conclude(0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil); err != nil {
+	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil); err != nil {
 		t.Error(err)
 	}
 }

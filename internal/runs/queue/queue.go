@@ -333,10 +333,8 @@ type Run struct {
 	KeyFile string `json:"-"`
 }
 
-// same says whether this program is the run's.
-func (r *Run) same(ours results.Tool) bool {
-	return r.Program.Binary == ours.Binary && ours.Binary != ""
-}
+// same says whether a program is the run's.
+func (r *Run) same(other results.Tool) bool { return r.Program.Same(other, r.Virtual) }
 
 // A parcel is a Yield on its way.
 type parcel struct {
