@@ -99,14 +99,6 @@ func (b Build) Same(o Build) bool {
 	return b.Binary != "" && b.Binary == o.Binary || b.Source != "" && b.Source == o.Source
 }
 
-// String names the build in a message.
-func (b Build) String() string {
-	if b.Source == "" {
-		return fmt.Sprintf("build %.12s", cmp.Or(b.Binary, "unknown"))
-	}
-	return fmt.Sprintf("build %.12s of %s", cmp.Or(b.Binary, "unknown"), b.Source)
-}
-
 // Remedy says what to do where the two are not the same program.
 func (b Build) Remedy(o Build) string {
 	if b.Source != "" && o.Source != "" {
