@@ -49,6 +49,7 @@ type DialConfig struct {
 	CAFile   string `json:"ca,omitempty"`   // whom to believe
 	CertFile string `json:"cert,omitempty"` // how to prove who we are
 	KeyFile  string `json:"key,omitempty"`
+	TLSFirst bool   `json:"tls_first,omitempty"` // before the server says anything
 
 	Timeout  time.Duration `json:"-"`                  // for connecting; 0: 5 s
 	Patience time.Duration `json:"patience,omitempty"` // with a silent server; 0: 3 s
@@ -166,12 +167,14 @@ func (c *Conn) options(cfg DialConfig) ([]nats.Option, error) {
 		nats.ReconnectHandler(func(*nats.Conn) { c.fault(errors.New("reconnected")) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 	}
-	return appendCredentials(options, cfg)
+	login, err := cfg.Login()
+	return append(options, login...), err
 }
 
-func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, error) {
-	if len(cfg.Seed) > 0 {
-		pair, err := nkeys.FromSeed(cfg.Seed)
+// Login is how c proves to a server who we are, and whom it believes.
+func (c DialConfig) Login() (options []nats.Option, err error) {
+	if len(c.Seed) > 0 {
+		pair, err := nkeys.FromSeed(c.Seed)
 		if err != nil {
 			return nil, fmt.Errorf("seed: %w", err)
 		}
@@ -181,30 +184,33 @@ func appendCredentials(options []nats.Option, cfg DialConfig) ([]nats.Option, er
 		}
 		options = append(options, nats.Nkey(public, pair.Sign))
 	}
-	if cfg.CredentialsFile != "" {
-		options = append(options, nats.UserCredentials(cfg.CredentialsFile))
+	if c.CredentialsFile != "" {
+		options = append(options, nats.UserCredentials(c.CredentialsFile))
 	}
-	if len(cfg.Credentials) > 0 {
-		options = append(options, nats.UserCredentialBytes(cfg.Credentials))
+	if len(c.Credentials) > 0 {
+		options = append(options, nats.UserCredentialBytes(c.Credentials))
 	}
-	if cfg.User != "" {
-		options = append(options, nats.UserInfo(cfg.User, cfg.Password))
+	if c.User != "" {
+		options = append(options, nats.UserInfo(c.User, c.Password))
 	}
-	if cfg.Token != "" {
-		options = append(options, nats.Token(cfg.Token))
+	if c.Token != "" {
+		options = append(options, nats.Token(c.Token))
 	}
-	if cfg.TLS != nil {
-		secured, err := cfg.TLS.Client()
+	if c.TLS != nil {
+		secured, err := c.TLS.Client()
 		if err != nil {
 			return nil, err
 		}
 		options = append(options, nats.Secure(secured))
 	}
-	if cfg.CAFile != "" {
-		options = append(options, nats.RootCAs(cfg.CAFile))
+	if c.CAFile != "" {
+		options = append(options, nats.RootCAs(c.CAFile))
 	}
-	if cfg.CertFile != "" {
-		options = append(options, nats.ClientCert(cfg.CertFile, cfg.KeyFile))
+	if c.CertFile != "" {
+		options = append(options, nats.ClientCert(c.CertFile, c.KeyFile))
+	}
+	if c.TLSFirst {
+		options = append(options, nats.TLSHandshakeFirst())
 	}
 	return options, nil
 }

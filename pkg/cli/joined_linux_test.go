@@ -198,7 +198,7 @@ func TestRun_JoinedHostsRefused(t *testing.T) {
 	has(t, run(CouldNotRun, "--hosts", l.url), "no host is free at "+l.url+"; start one on each machine, as: bench work "+
 		"--join "+l.url+" --address ADDRESS")
 	has(t, run(Usage, "--hosts", "nats://10.0.0.1:4222"), "nats:// is not encrypted; expected tls://10.0.0.1:4222")
-	has(t, run(Usage, "--hosts", "nats://me:word@127.0.0.1:4222"), "log in with --nats-creds")
+	has(t, run(Usage, "--hosts", "nats://me:word@127.0.0.1:4222"), "log in with --nats-context or --nats-creds")
 	has(t, run(Usage, "--hosts", l.url, "--set", "bus.url=tls://x:4222"), "with bus.url")
 	nc, err := nats.Connect(l.url)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/commands/outcome"
+	"github.com/conclave-bench/conclave/internal/commands/replay"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -28,7 +29,9 @@ unsharded run, byte for byte.
 
 Shards of different experiments, programs or divisions are refused, and so are
 missing, unfinished and duplicate shards. Then nothing is written, and the
-commands that run what is missing are printed.
+commands that run what is missing are printed. Builds of one commit for several
+platforms are one program for simulated trials: a sample of the trials from
+other platforms is run again here, and a difference refuses the merge.
 
 ` + answer.Explain("run", "0", "1", "2", "3", "4", "5"),
 		Example: `  bench merge results/quickstart
@@ -54,10 +57,11 @@ func (s *streams) merge(paths []string, out string, wait time.Duration, notes bo
 	*answer.Document, error) {
 	deadline := time.Now().Add(wait)
 	var refused *results.MergeError
-	dir, err := results.Merge(paths, out, s.argv)
+	recheck := func(dir string) (int, string, error) { return replay.Sample(dir, s.again("")) }
+	dir, err := results.Merge(paths, out, s.argv, recheck)
 	for errors.As(err, &refused) && refused.Later && time.Now().Before(deadline) {
 		time.Sleep(min(look, time.Until(deadline)))
-		dir, err = results.Merge(paths, out, s.argv)
+		dir, err = results.Merge(paths, out, s.argv, recheck)
 	}
 	if errors.As(err, &refused) {
 		s.say(refused.Error())

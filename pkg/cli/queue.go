@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func (s *streams) queueCommand() *cobra.Command {
@@ -115,7 +116,7 @@ func queued(list []queue.Queued) *answer.Document {
 		if q.Runner {
 			runner.Text = "at work"
 		}
-		runs.Row(queue.Printable(q.Run), q.Announced, buildText(q.Build), runner, q.Blocks, q.Results,
+		runs.Row(queue.Printable(q.Run), q.Announced, buildText(results.Tool{Binary: q.Build}), runner, q.Blocks, q.Results,
 			len(q.Aside))
 		for _, a := range q.Aside {
 			subject, reason := queue.Printable(a.Subject), queue.Printable(a.Reason)

@@ -92,10 +92,10 @@ func versionAnswer() *answer.Document {
 }
 
 // buildText is a build: for people its beginning, and whether it is that of this program.
-func buildText(build string) answer.Shown {
-	text := fmt.Sprintf("%.8s", build)
-	if build == results.ThisSite().Tool.Binary {
+func buildText(build results.Tool) answer.Shown {
+	text := fmt.Sprintf("%.8s", build.Binary)
+	if results.ThisSite().Tool.Same(build, true) {
 		text += " (this)"
 	}
-	return answer.Shown{Value: build, Text: text}
+	return answer.Shown{Value: build.Binary, Text: text}
 }

@@ -18,12 +18,19 @@ func joining(c *cobra.Command, j *queue.Server, name, does string) {
 	flags.StringVar(&j.URL, name, "", does+" at `URL`, as tls://lab1:4222")
 	flags.StringVar(&j.Credentials, "nats-creds", "", "log in to NATS with the credentials in `FILE`")
 	flags.StringVar(&j.CA, "nats-ca", "", "trust the certificate authority in `FILE`")
+	flags.StringVar(&j.Cert, "nats-cert", "", "prove who you are to NATS with the certificate in `FILE`")
+	flags.StringVar(&j.Key, "nats-key", "", "the key of that certificate is in `FILE`")
+	flags.StringVar(&j.Context, "nats-context", "",
+		"use server and login of the context `NAME` of the nats CLI, or of its file")
 }
 
 // joinable says what is wrong with them.
 func joinable(j *queue.Server) error {
+	if err := j.ReadContext(); err != nil {
+		return usage("--nats-context: %v", err)
+	}
 	if j.URL == "" {
-		return usage("expected --join URL, the address of NATS, as tls://lab1:4222")
+		return usage("expected --join URL, the address of NATS, as tls://lab1:4222, or --nats-context NAME")
 	}
 	if err := j.Check(); err != nil {
 		return usage("--join: %v", err)
@@ -155,7 +162,7 @@ func workersOf(list []queue.Status) *answer.Document {
 			address = w.Host.Address
 		}
 		t.Row(w.Machine, w.Cores, answer.Shown{Value: w.Load, Text: recent}, w.Site.Tool.Version,
-			buildText(w.Site.Tool.Binary), w.Blocks, address, w.Run)
+			buildText(w.Site.Tool), w.Blocks, address, w.Run)
 	}
 	return d
 }

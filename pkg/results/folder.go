@@ -82,7 +82,7 @@ func Create(root string, h Header, config []byte) (*Folder, error) {
 // begin fills in what a header says of now and here.
 func (h *Header) begin(config []byte) {
 	h.Schema, h.Started = Schema, time.Now().UTC()
-	h.Config, h.Binary, h.Machine = digest(config), binaryDigest(), thisMachine()
+	h.Config, h.Binary, h.Source, h.Machine = digest(config), binaryDigest(), thisSource(), thisMachine()
 	h.Load = LoadAverage()
 }
 
@@ -188,12 +188,13 @@ func (f *Folder) refuse(r Resume, config []byte) error {
 		return fmt.Errorf("the configuration differs from that of the run, %s; "+
 			"put it back, or start a new run", difference(config, r.Config))
 	}
-	if got := binaryDigest(); got != h.Binary && got != "" && h.Binary != "" {
+	if got := thisBuild(); !h.tool().Same(got, h.Simulated) && got.Binary != "" && h.Binary != "" {
 		if !r.AnyBinary {
-			return fmt.Errorf("the run was begun by another build of this program: "+
-				"sha256 %.12s, now %.12s; use that one, or start a new run", h.Binary, got)
+			return fmt.Errorf("the run was begun by another build of this program: sha256 %.12s, now %.12s; "+
+				"use that one, or start a new run; %s", h.Binary, got.Binary,
+				h.tool().Remedy(got, h.Simulated))
 		}
-		f.notes = append(f.notes, "resumed by another build of the program, sha256 "+got)
+		f.notes = append(f.notes, "resumed by another build of the program, sha256 "+got.Binary)
 	}
 	if err := guest.Same(h.Programs); err != nil {
 		return err

@@ -160,6 +160,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		}, Resume{}, "config.resolved.yaml is missing"},
 		{"other binary", otherBinary, Resume{}, "another build of this program"},
+		{"the same program for another platform", otherPlatform, Resume{}, ""},
 		{"other binary allowed", otherBinary, Resume{AnyBinary: true}, ""},
 		{"a program that is not here", anotherProgram, Resume{}, `add --plugin mutex/lock="python3 lock.py"`},
 	}
@@ -202,6 +203,11 @@ func write(t *testing.T, path, text string) {
 // otherBinary rewrites the journal as another program would have begun it.
 func otherBinary(t *testing.T, f *Folder) {
 	begunWith(t, f, func(h *Header) { h.Binary = digest(nil) })
+}
+
+// otherPlatform rewrites it as the same program would have begun a simulated run on another platform.
+func otherPlatform(t *testing.T, f *Folder) {
+	begunWith(t, f, func(h *Header) { h.Binary, h.Simulated = digest(nil), true })
 }
 
 // anotherProgram rewrites it as if an algorithm had been a program in another language.

@@ -39,6 +39,8 @@ type Header struct {
 	Keep string `json:"keep,omitempty"`
 	// Queue is the name of the run in a queue, whose workers run the trials; "": they ran here.
 	Queue string `json:"queue,omitempty"`
+	// Simulated says that the trials are the same on every platform.
+	Simulated bool `json:"simulated,omitempty"`
 	// Named says that every row names the machine of its trial, which may be any.
 	Named bool `json:"named,omitempty"`
 
@@ -46,9 +48,10 @@ type Header struct {
 	Programs map[string]guest.Origin `json:"programs,omitempty"`
 
 	Schema  int       `json:"schema_version"`
-	Run     string    `json:"run"`           // id: its folder within the experiment's
-	Config  string    `json:"config_sha256"` // of ConfigFile
-	Binary  string    `json:"binary_sha256"` // of the running program; empty if unreadable
+	Run     string    `json:"run"`              // id: its folder within the experiment's
+	Config  string    `json:"config_sha256"`    // of ConfigFile
+	Binary  string    `json:"binary_sha256"`    // of the running program; empty if unreadable
+	Source  string    `json:"source,omitempty"` // what it was built from, as in Tool
 	Started time.Time `json:"started"`
 	Machine Machine   `json:"machine"`
 	Load    string    `json:"load_average,omitempty"` // over 1, 5 and 15 minutes, at the start
@@ -59,6 +62,9 @@ type Header struct {
 func (h *Header) hosts() bool {
 	return h.Named || h.Where() != "" || len(h.Parts) > 0 && h.Parts[0].Host != ""
 }
+
+// tool identifies the program that began the run.
+func (h *Header) tool() Tool { return Tool{Source: h.Source, Binary: h.Binary} }
 
 // Where is what the column host says of a trial of this run; "" without the column.
 func (h *Header) Where() string {

@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/conclave-bench/conclave/internal/base/program"
 )
 
 // A Machine is where a run took place. What the system does not tell is empty.
@@ -123,3 +126,15 @@ var binaryDigest = sync.OnceValue(func() string {
 	}
 	return sum
 })
+
+// thisSource is what the running program was built from. Tests put another function in its place.
+var thisSource = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return program.Source(info)
+})
+
+// thisBuild identifies the running program.
+func thisBuild() Tool { return Tool{Source: thisSource(), Binary: binaryDigest()} }

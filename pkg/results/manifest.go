@@ -93,13 +93,34 @@ func (m *Manifest) Where() Machine {
 
 // A Tool is the program that made the run.
 type Tool struct {
-	Version string            `json:"version"`              // of Conclave
-	Own     string            `json:"own_module,omitempty"` // of a program that is not Conclave's own
-	Commit  string            `json:"commit"`               // empty if it was built outside a repository
-	Dirty   bool              `json:"dirty"`                // built from uncommitted changes
-	Binary  string            `json:"binary_sha256"`
+	Version string `json:"version"`              // of Conclave
+	Own     string `json:"own_module,omitempty"` // of a program that is not Conclave's own
+	Commit  string `json:"commit"`               // empty if it was built outside a repository
+	Dirty   bool   `json:"dirty"`                // built from uncommitted changes
+	Binary  string `json:"binary_sha256"`
+	// Source names what it was built from, the same on all platforms; "": that is not known.
+	Source  string            `json:"source,omitempty"`
 	Go      string            `json:"go"`
 	Modules map[string]string `json:"modules"`
+}
+
+// Same says whether o is the same program: the same file, or, for simulated trials, the same sources built
+// for another platform. The platform is in the times of real nodes.
+func (t Tool) Same(o Tool, simulated bool) bool { return t.build(simulated).Same(o.build(simulated)) }
+
+// Remedy says how o could be the same program as t.
+func (t Tool) Remedy(o Tool, simulated bool) string {
+	if !simulated {
+		return "trials on real nodes want the same file on every machine"
+	}
+	return t.build(true).Remedy(o.build(true))
+}
+
+func (t Tool) build(simulated bool) program.Build {
+	if simulated {
+		return program.Build{Source: t.Source, Binary: t.Binary}
+	}
+	return program.Build{Binary: t.Binary}
 }
 
 // A Site is a machine and the program that a part of a run is on it.
@@ -126,6 +147,7 @@ func thisTool(h *Header) Tool {
 	}
 	t.Go = info.GoVersion
 	version, own := program.Versions(info)
+	t.Source = thisSource()
 	t.Version, t.Own = cmp.Or(t.Version, version), own
 	for _, s := range info.Settings {
 		switch s.Key {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -42,10 +43,16 @@ type piece struct {
 
 func (p *piece) shard() Shard { return *p.header.Shard }
 
+// A Recheck runs a sample of the trials of the shard in dir again. It returns how many, and how the first
+// one that is not as recorded differs; "": all are.
+type Recheck func(dir string) (trials int, differs string, err error)
+
 // Merge makes a run in root of all shards of one, and returns its folder, which Create
 // would have made. Each path is the folder of a shard, or of an experiment with its
 // shards in it. What is not all of one run, and that once, is a MergeError. The shards stay.
-func Merge(paths []string, root string, argv []string) (dir string, err error) {
+// Simulated shards that another build of this program ran, such as one for another platform, are merged if
+// recheck, unless nil, finds no difference.
+func Merge(paths []string, root string, argv []string, recheck Recheck) (dir string, err error) {
 	pieces, err := gather(paths)
 	if err != nil {
 		return "", err
@@ -55,11 +62,15 @@ func Merge(paths []string, root string, argv []string) (dir string, err error) {
 			return "", err
 		}
 	}
+	notes, err := recheckForeign(pieces, recheck)
+	if err != nil {
+		return "", err
+	}
 	f, err := beginMerged(pieces, root, argv)
 	if err != nil {
 		return "", err
 	}
-	if err = f.fill(pieces); err != nil {
+	if err = f.fill(pieces, notes); err != nil {
 		// The folder is this call's own, and nothing in it is worth keeping.
 		return "", errors.Join(err, f.Close(), os.RemoveAll(f.dir))
 	}
@@ -124,18 +135,52 @@ func oneRun(pieces []*piece) error {
 				a.dir, b.dir, what)
 		}
 	}
+	ours, simulated := a.header.tool(), a.header.Simulated
 	for _, p := range pieces {
-		if other := p.header.Binary; other != a.header.Binary {
+		other := p.header.tool()
+		if other.Binary != ours.Binary && !ours.Same(other, simulated) {
 			return unlike("%s and %s were run by different programs: sha256 %.12s and %.12s; move one of "+
-				"them away, and rerun it with the program of the others", a.dir, p.dir, a.header.Binary,
-				other)
+				"them away, and rerun it with the program of the others; %s", a.dir, p.dir, ours.Binary,
+				other.Binary, ours.Remedy(other, simulated))
 		}
 	}
-	if got := binaryDigest(); got != a.header.Binary && got != "" && a.header.Binary != "" {
-		return unlike("the shards were run by another build of this program: sha256 %.12s, now %.12s; merge "+
-			"them with that one", a.header.Binary, got)
+	if got := thisBuild(); !ours.Same(got, simulated) && got.Binary != "" && ours.Binary != "" {
+		return anotherBuild(a, ours.Remedy(got, simulated))
 	}
 	return nil
+}
+
+// anotherBuild refuses a shard that this program cannot take.
+func anotherBuild(p *piece, remedy string) error {
+	return unlike("the shards were run by another build of this program: sha256 %.12s, now %.12s; merge "+
+		"them with that one; %s", p.header.Binary, binaryDigest(), remedy)
+}
+
+// recheckForeign makes sure that shards which another file of this program ran are those that this one would
+// have run, and says in notes how.
+func recheckForeign(pieces []*piece, recheck Recheck) (notes []string, err error) {
+	for _, p := range pieces {
+		if p.header.Binary == binaryDigest() || p.header.Binary == "" || binaryDigest() == "" {
+			continue
+		}
+		m := p.header.Machine
+		if recheck == nil {
+			return nil, anotherBuild(p, "trials of it must be run again first")
+		}
+		trials, differs, err := recheck(p.dir)
+		if err != nil {
+			return nil, fmt.Errorf("merge: %s: %w", p.dir, err)
+		}
+		if differs != "" {
+			return nil, unlike("%s was run on %s/%s, and this program on %s/%s finds other results: %s; run the "+
+				"shard again on a platform like this one's, and report this as a bug", p.dir, m.OS, m.Arch,
+				runtime.GOOS, runtime.GOARCH, differs)
+		}
+		notes = append(notes, fmt.Sprintf("shard %v was run by another file of this program, on %s/%s; "+
+			"trials that were run again on %s/%s when it was merged: %d, all as recorded", p.shard(), m.OS,
+			m.Arch, runtime.GOOS, runtime.GOARCH, trials))
+	}
+	return notes, nil
 }
 
 // eachOnce refuses a shard that is there twice.
@@ -265,7 +310,7 @@ func beginMerged(pieces []*piece, root string, argv []string) (*Folder, error) {
 }
 
 // fill takes over what the pieces have, and finishes the run.
-func (f *Folder) fill(pieces []*piece) error {
+func (f *Folder) fill(pieces []*piece, notes []string) error {
 	for _, p := range pieces {
 		err := p.reading(func(j *journal) error { return f.adopt(j) })
 		if err != nil {
@@ -277,7 +322,7 @@ func (f *Folder) fill(pieces []*piece) error {
 			return fault("merge", err)
 		}
 	}
-	if _, err := f.Finish(End{Notes: notesOf(pieces)}); err != nil {
+	if _, err := f.Finish(End{Notes: append(notesOf(pieces), notes...)}); err != nil {
 		return err
 	}
 	if err := setLatest(filepath.Dir(f.dir), filepath.Base(f.dir)); err != nil {

@@ -70,7 +70,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("the folder of shard 1/2 is %s", first)
 	}
 
-	dir, err := Merge([]string{second, first}, root, []string{"bench", "merge"})
+	dir, err := Merge([]string{second, first}, root, []string{"bench", "merge"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%s begins %.80q", TrialsFile, head)
 	}
 	// Once more, from the folder of the experiment: the merged run is not in the way.
-	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil); err != nil {
+	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -151,7 +151,7 @@ func TestMerge_Refuses(t *testing.T) {
 			return f.Dir()
 		}, "different programs: mutex/lock: lock.py differs", ""},
 		"another program": {func(t *testing.T, root string) string {
-			return ended(t, built(t, root, "other", 2))
+			return ended(t, built(t, root, "other", 2, func(*Header) {}))
 		}, "run by different programs", ""},
 		"twice": {func(t *testing.T, root string) string {
 			return ended(t, shard(t, filepath.Join(root, "b"), Shard{1, 2, ""}, testConfig, 1, 3))
@@ -193,7 +193,7 @@ func TestMerge_Refuses(t *testing.T) {
 			dirs = append(dirs, dir)
 		}
 		out := filepath.Join(root, "out")
-		_, err := Merge(dirs, out, nil)
+		_, err := Merge(dirs, out, nil, nil)
 		var refused *MergeError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want a MergeError with %q", name, err, c.want)
@@ -210,12 +210,13 @@ func TestMerge_Refuses(t *testing.T) {
 }
 
 // built makes the complete shard i of 2 of another program.
-func built(t *testing.T, root, binary string, i int) *Folder {
+func built(t *testing.T, root, binary string, i int, change func(*Header)) *Folder {
 	t.Helper()
 	h := testHeader(4)
 	h.Shard = &Shard{i, 2, ""}
 	h.begin([]byte(testConfig))
-	h.Binary = binary
+	h.Binary, h.Simulated = binary, true
+	change(&h)
 	dir := ShardDir(root, h.Name, *h.Shard)
 	h.Run = filepath.Base(dir)
 	if err := makeShard(dir); err != nil {
@@ -236,11 +237,65 @@ func TestMerge_AnotherBuild(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for i := 1; i <= 2; i++ {
-		ended(t, built(t, root, "other", i))
+		ended(t, built(t, root, "other", i, func(h *Header) { h.Source = "" }))
 	}
-	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "merge them with that one") {
 		t.Errorf("%v, want a refusal", err)
+	}
+}
+
+// source is what the program of these tests was built from.
+const source = "commit c1, go1.26"
+
+func init() { thisSource = func() string { return source } }
+
+// A shard of another platform is taken over once a sample of its trials was run again.
+func TestMerge_AnotherPlatform(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		header  func(*Header)
+		recheck Recheck
+		want    string // of the error; "": none
+	}{
+		"the same": {func(*Header) {}, func(string) (int, string, error) { return 2, "", nil }, ""},
+		"a difference": {func(*Header) {}, func(string) (int, string, error) { return 1, "trial 4: messages was 1 and is 2", nil },
+			"finds other results: trial 4: messages was 1 and is 2"},
+		"no sample":       {func(*Header) {}, nil, "merge them with that one"},
+		"real nodes":      {func(h *Header) { h.Simulated = false }, nil, "want the same file on every machine"},
+		"another commit":  {func(h *Header) {
+			if h.Binary == "other" {
+				h.Source = "commit c2, go1.26"
+			}
+		}, nil, "from the same commit"},
+		"not from commit": {func(h *Header) { h.Source = "" }, nil, "uncommitted changes"},
+	} {
+		root := t.TempDir()
+		ended(t, built(t, root, binaryDigest(), 1, test.header))
+		foreign := ended(t, built(t, root, "other", 2, test.header))
+		asked := ""
+		recheck := test.recheck
+		if recheck != nil {
+			recheck = func(dir string) (int, string, error) { asked += dir; return test.recheck(dir) }
+		}
+		dir, err := Merge([]string{filepath.Join(root, "test")}, filepath.Join(root, "merged"), nil, recheck)
+		if test.want != "" {
+			var refused *MergeError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(root, "merged")); err == nil {
+				t.Errorf("%s: something was written", name)
+			}
+			continue
+		}
+		if err != nil || asked != foreign {
+			t.Fatalf("%s: %v, ran trials of %q again, want %q", name, err, asked, foreign)
+		}
+		m, err := ReadManifest(dir)
+		if err != nil || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "shard 2/2 was run by another file") {
+			t.Errorf("%s: %v, notes %q", name, err, m.Notes)
+		}
 	}
 }
 
@@ -266,7 +321,7 @@ func TestMerge_Damaged(t *testing.T) {
 		if err := os.WriteFile(path, []byte(next), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+		_, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil)
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%v, want that %s %s", err, path, name)
 		}
@@ -285,14 +340,14 @@ func TestMerge_Ending(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *MergeError
-	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil)
+	_, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil)
 	if !errors.As(err, &refused) || !refused.Later {
 		t.Errorf("%v, want a refusal for now", err)
 	}
 	if err := f.Conclude(0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil); err != nil {
+	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil); err != nil {
 		t.Error(err)
 	}
 }

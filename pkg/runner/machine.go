@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -30,22 +31,56 @@ func (o *Options) machine(ctx context.Context, e *experiment.Experiment, r Room)
 	return o.Machine(ctx, e, *o, r)
 }
 
-// otherProgram warns where the host may run other code than this process: its
-// algorithms are then not those that the judge believes to see.
-func otherProgram(ours results.Tool, site results.Site) []string {
-	theirs, who := site.Tool, "the host"
-	if site.Name != "" {
-		who = site.Name
+// otherPrograms warns where hosts may run other code than this process: their algorithms are then not those
+// that the judge believes to see. Hosts of which the same is to be said share a note. A host may run node,
+// which is another file of the same program.
+func otherPrograms(ours results.Tool, sites []results.Site) (notes []string) {
+	who := map[string][]string{} // by what is said of them
+	for _, site := range sites {
+		theirs := site.Tool
+		text := fmt.Sprintf("runs another program than bench: it was built from %s, bench from %s; build both "+
+			"from the same one", origin(theirs), origin(ours))
+		switch {
+		case ours.Same(theirs, true):
+			continue
+		case origin(ours) == origin(theirs):
+			text = "is not known to run the same program as bench: " + ours.Remedy(theirs, true)
+		}
+		if who[text] == nil {
+			notes = append(notes, text)
+		}
+		who[text] = append(who[text], cmp.Or(site.Name, "the host"))
 	}
-	switch {
-	case ours.Binary == theirs.Binary && ours.Binary != "",
-		ours.Commit == theirs.Commit && ours.Commit != "" && !ours.Dirty && !theirs.Dirty:
-		return nil
-	case ours.Commit == theirs.Commit:
-		return []string{fmt.Sprintf("it is not known whether %s runs the same program as bench: build both "+
-			"from the same commit, without uncommitted changes", who)}
+	for i, text := range notes {
+		notes[i] = strings.Join(who[text], ", ") + ": " + text
+		if len(who[text]) == 1 {
+			notes[i] = who[text][0] + " " + text
+		}
 	}
-	return []string{fmt.Sprintf("%s runs another program than bench: it was built from commit %.12s, "+
-		"bench from %.12s; build both from the same one", who, cmp.Or(theirs.Commit, "unknown"),
-		cmp.Or(ours.Commit, "unknown"))}
+	return notes
 }
+
+// origin is what a program was built from, as far as that is known.
+func origin(t results.Tool) string {
+	return cmp.Or(t.Source, fmt.Sprintf("commit %.12s", cmp.Or(t.Commit, "unknown")))
+}
+
+// onePlatform refuses hosts of several platforms: their times do not go into one trial.
+func onePlatform(sites []results.Site) error {
+	for _, site := range sites {
+		a, b := sites[0].Machine, site.Machine
+		if a.OS != b.OS || a.Arch != b.Arch {
+			return mixed(fmt.Sprintf("%s is %s/%s, and %s is %s/%s: trials on real nodes need hosts of one "+
+				"platform; leave one of them out", sites[0].Name, a.OS, a.Arch, site.Name, b.OS, b.Arch))
+		}
+	}
+	return nil
+}
+
+// mixed is a mistake of the user's.
+type mixed string
+
+func (m mixed) Error() string { return string(m) }
+
+// Exit is the exit code of a command that was refused so.
+func (m mixed) Exit() int { return 2 }

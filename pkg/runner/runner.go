@@ -75,7 +75,7 @@ type Summary struct {
 func Header(e *experiment.Experiment, argv []string) results.Header {
 	h := results.Header{
 		Name: e.Name, Planned: len(e.Cells) * e.Repetitions, Retries: e.Retries, Seed: e.Seed,
-		Design: e.Columns, Argv: argv,
+		Design: e.Columns, Argv: argv, Simulated: e.Virtual(),
 		Metrics: metric.Names(columns(e)), Until: ruleOf(e), Trace: e.Trace,
 	}
 	if e.Keep == trace.KeepSummary {
@@ -276,10 +276,11 @@ func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experim
 		return nil, err
 	}
 	defer machine.Close()
+	if err := onePlatform(sites); err != nil {
+		return nil, err
+	}
 	if r.sites == nil { // else an earlier round has told
-		for _, site := range sites {
-			r.notes = append(r.notes, otherProgram(results.ThisSite().Tool, site)...)
-		}
+		r.notes = append(r.notes, otherPrograms(results.ThisSite().Tool, sites)...)
 	}
 	r.sites = sites
 	bus, err := machine.Baseline() // in every round, so that they begin alike

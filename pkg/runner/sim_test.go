@@ -206,7 +206,7 @@ func TestTraces_First(t *testing.T) {
 			must(t, errors.Join(err, f.Close()))
 			parts = append(parts, f.Dir())
 		}
-		run, err := results.Merge(parts, dir, []string{"bench", "merge"})
+		run, err := results.Merge(parts, dir, []string{"bench", "merge"}, nil)
 		must(t, err)
 		return run
 	}

@@ -72,7 +72,7 @@ func designed(key string) bool {
 // oneProgram says whether both runs are known to be of one program.
 func oneProgram(base, new *results.Table) bool {
 	a, b := base.Manifest, new.Manifest
-	return a != nil && b != nil && a.Tool.Binary != "" && a.Tool.Binary == b.Tool.Binary
+	return a != nil && b != nil && a.Tool.Same(b.Tool, true)
 }
 
 // judging says whether a key is about which trials are run and what is kept of

@@ -1,9 +1,11 @@
-// Package program says what the program that runs is: how its user calls it, and of which versions it is. It
-// may be Conclave's own, or a command of another module that imports Conclave.
+// Package program says what the program that runs is: how its user calls it, of which versions it is, and
+// whether another one is the same program. It may be Conclave's own, or a command of another module that
+// imports Conclave.
 package program
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"regexp"
 	"runtime/debug"
@@ -84,4 +86,49 @@ func Versions(info *debug.BuildInfo) (conclave, own string) {
 		}
 	}
 	return conclave, own
+}
+
+// A Build identifies a program: by what it was built from, where that is known, and by its file.
+type Build struct {
+	Source string // see Source; "": not known
+	Binary string // SHA-256 of the file; "": the file cannot be read
+}
+
+// Same says whether two builds are one program: one file, or two that differ in their platforms alone.
+func (b Build) Same(o Build) bool {
+	return b.Binary != "" && b.Binary == o.Binary || b.Source != "" && b.Source == o.Source
+}
+
+// Remedy says what to do where the two are not the same program.
+func (b Build) Remedy(o Build) string {
+	if b.Source != "" && o.Source != "" {
+		return "build both from the same commit, with the same version of Go and the same tags"
+	}
+	return "a program that was built from uncommitted changes, without version control, or of another " +
+		"module is the same only as the same file: build both from a commit"
+}
+
+// Source names what a program was built from: commit or checksum of Conclave's module, version of Go, and
+// tags of the build. It is the same on all platforms. It is "" if that does not say all: of a build from
+// uncommitted changes, without version control, with a module from a folder, and of a program of another
+// module, whose algorithms may depend on more.
+func Source(info *debug.BuildInfo) string {
+	set := map[string]string{}
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
+	}
+	from := info.Main.Sum // of go install MODULE@VERSION
+	if commit := set["vcs.revision"]; commit != "" {
+		from = "commit " + commit
+	}
+	local := slices.ContainsFunc(info.Deps, func(m *debug.Module) bool {
+		return m.Version == "(devel)" || m.Replace != nil && m.Replace.Version == ""
+	})
+	if info.Main.Path != Core || from == "" || set["vcs.modified"] == "true" || local {
+		return ""
+	}
+	if tags := set["-tags"]; tags != "" {
+		return fmt.Sprintf("%s, %s, tags %s", from, info.GoVersion, tags)
+	}
+	return fmt.Sprintf("%s, %s", from, info.GoVersion)
 }

@@ -17,7 +17,7 @@ import (
 // Again are the flags, with their values, with which the run is resumed where it began.
 func (f *Request) Again() (words []string) {
 	for _, flag := range [][2]string{{"--queue", f.Queue.URL}, {"--hosts", f.Hosts}, {"--host", f.Host},
-		{"--machine", f.Machine}} {
+		{"--machine", f.Machine}, {"--nats-context", f.Queue.Context}} {
 		if flag[1] != "" {
 			words = append(words, flag[:]...)
 		}

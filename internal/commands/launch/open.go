@@ -123,6 +123,13 @@ func CheckHost(e *experiment.Experiment, host string) error {
 
 // which sets what the machines stand for.
 func (f *Request) which() error {
+	given := f.Queue.URL
+	if err := f.Queue.ReadContext(); err != nil {
+		return usage("--nats-context: %v", err)
+	}
+	if f.Hosts != "" || f.Machines != "" { // they say where; the context says how to log in
+		f.Queue.URL = given
+	}
 	url, spread := strings.CutPrefix(f.Machines, "spread ")
 	switch {
 	case f.Machines == "":

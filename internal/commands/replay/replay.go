@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -169,6 +170,50 @@ func (r *Replay) Differences() (out []string) {
 		text(m.Name, results.Number(m.Value), known(&now, m.Name))
 	}
 	return out
+}
+
+// sampled is how many trials of a run Sample runs again.
+const sampled = 20
+
+// Sample runs trials of a simulated run again, evenly spread over it. It returns how many, and how the first
+// one that is not as recorded differs; "": all are.
+func Sample(path string, again Again) (trials int, differs string, err error) {
+	e, dir, err := Recorded(path)
+	if err == nil {
+		err = unrepeatable(e, path)
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	all := e.Trials()
+	for i, n := 0, min(sampled, len(all)); i < n; i++ {
+		r := &Replay{Trial: &Trial{Trial: &all[i*len(all)/n], Of: e, dir: dir}}
+		if r.Recorded, err = r.latest(); err != nil {
+			return trials, "", err
+		}
+		if r.Recorded == nil || !r.Recorded.Status.Judged() { // what ended it was the machine
+			continue
+		}
+		if r.Rerun, err = again(e, r.Trial.Trial); err != nil {
+			return trials, "", err
+		}
+		found := r.Differences()
+		if now := runner.Row(&r.Verdict, r.End); len(found) == 0 && !sameLists(r.Recorded, &now) {
+			found = []string{"its operations, outages or kinds of messages are others"}
+		}
+		if len(found) > 0 {
+			return trials, fmt.Sprintf("trial %d: %s", r.Number, strings.Join(found, "; ")), nil
+		}
+		trials++
+	}
+	return trials, "", nil
+}
+
+// sameLists compares what trials have several of, as a journal would hold it.
+func sameLists(a, b *results.Trial) bool {
+	x, errA := results.EncodeTrial(&results.Trial{Ops: a.Ops, Outages: a.Outages, Kinds: a.Kinds})
+	y, errB := results.EncodeTrial(&results.Trial{Ops: b.Ops, Outages: b.Outages, Kinds: b.Kinds})
+	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
 // document adds what came of the trial.

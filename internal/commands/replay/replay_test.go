@@ -2,13 +2,17 @@ package replay
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/trace"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 )
 
 // A journal that says something else is found out.
@@ -41,6 +45,48 @@ func TestFigures(t *testing.T) {
 		v := s.Figure("fairness")
 		if _, known := s.Metrics["heal_ms"]; v == nil || *v != 0.5 || s.Figure("heal_ms") != nil || !known {
 			t.Errorf("%s: %v", text, s.Metrics)
+		}
+	}
+}
+
+// TestSample: trials that are run again are as recorded, and the first that is not is named.
+func TestSample(t *testing.T) {
+	t.Parallel()
+	e, err := experiment.Parse("sampled.yaml", []byte("name: sampled\nproblem: mutex\nalgorithms: [central]\n"+
+		"transport: sim\nrepetitions: 30\n"), experiment.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := e.Resolved()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := results.Create(t.TempDir(), runner.Header(e, nil), config)
+	if err == nil {
+		_, err = runner.Run(t.Context(), e, f, runner.Options{})
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change func(*Rerun)
+		want   string
+		trials int
+	}{
+		"the same":         {func(*Rerun) {}, "", sampled},
+		"another figure":   {func(r *Rerun) { r.Verdict.Totals.Sent++ }, "messages was ", 5},
+		"other operations": {func(r *Rerun) { r.Verdict.Operations[0].Process++ }, "its operations, ", 5},
+	} {
+		ran := 0
+		trials, differs, err := Sample(f.Dir(), func(e *experiment.Experiment, one *experiment.Trial) (*Rerun, error) {
+			r, err := Run(t.Context(), e, one, runner.Options{})
+			if ran++; ran == 6 && err == nil {
+				test.change(r)
+			}
+			return r, err
+		})
+		if err != nil || trials != test.trials || !strings.Contains(differs, test.want) || (differs == "") != (test.want == "") {
+			t.Errorf("%s: %d trials, %q, %v", name, trials, differs, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestShards_SameBytes(t *testing.T) {
 			part := must(e.Only(experiment.Shard{Index: i, Of: 3}))
 			shards = append(shards, ran(t, part, filepath.Join(root, "parts")))
 		}
-		dir := must(results.Merge(shards, filepath.Join(root, "merged"), nil))
+		dir := must(results.Merge(shards, filepath.Join(root, "merged"), nil, nil))
 		if err := results.Verify(dir); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -35,6 +35,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -71,10 +72,31 @@ type Server struct {
 	URL         string // one, or several with commas between
 	Credentials string // file; "": none
 	CA          string // file; "": the system's
+	Cert, Key   string // files that prove who we are; "": none
+	Context     string // of the nats CLI: name or file; "": none. See ReadContext
+
+	login *bus.DialConfig // of Context, once it is read
+}
+
+// ReadContext takes over what the context says: its login, and its servers if there is no URL. What the
+// other fields say prevails.
+func (s *Server) ReadContext() error {
+	if s.Context == "" {
+		return nil
+	}
+	login, err := bus.ReadContext(s.Context)
+	if err != nil {
+		return err
+	}
+	s.login, s.URL = &login, cmp.Or(s.URL, login.URL)
+	return nil
 }
 
 // Check says why a server must not be used: what leaves the machine is encrypted.
 func (s Server) Check() error {
+	if (s.Cert == "") != (s.Key == "") {
+		return errors.New("--nats-cert and --nats-key belong together; give both")
+	}
 	for one := range strings.SplitSeq(s.URL, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
@@ -82,7 +104,7 @@ func (s Server) Check() error {
 		}
 		if u.User != nil {
 			return fmt.Errorf("the address of %s has a name or password, which would be stored with the "+
-				"results; leave them out, and log in with --nats-creds", u.Host)
+				"results; leave them out, and log in with --nats-context or --nats-creds", u.Host)
 		}
 		ip := net.ParseIP(u.Hostname())
 		local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
@@ -144,13 +166,24 @@ func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
 	if strings.Contains(s.URL, "tls://") {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
-	if s.CA != "" {
-		options = append(options, nats.RootCAs(s.CA))
+	var how bus.DialConfig
+	if s.login != nil {
+		how = *s.login
 	}
-	if s.Credentials != "" {
-		options = append(options, nats.UserCredentials(s.Credentials))
+	how.CAFile, how.CertFile = cmp.Or(s.CA, how.CAFile), cmp.Or(s.Cert, how.CertFile)
+	how.KeyFile = cmp.Or(s.Key, how.KeyFile)
+	if s.Credentials != "" { // in place of another login
+		how.CredentialsFile, how.User, how.Token, how.Seed = s.Credentials, "", "", nil
 	}
-	nc, err := nats.Connect(s.URL, options...)
+	login, err := how.Login()
+	if err != nil {
+		return nil, fmt.Errorf("log in to NATS at %s: %w", s.URL, err)
+	}
+	nc, err := nats.Connect(s.URL, append(options, login...)...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, fmt.Errorf("connect to NATS at %s: %w: the server refuses this login; give another one with "+
+			"--nats-context or --nats-creds", s.URL, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", s.URL, err)
 	}
@@ -333,10 +366,8 @@ type Run struct {
 	KeyFile string `json:"-"`
 }
 
-// same says whether this program is the run's.
-func (r *Run) same(ours results.Tool) bool {
-	return r.Program.Binary == ours.Binary && ours.Binary != ""
-}
+// same says whether a program is the run's.
+func (r *Run) same(other results.Tool) bool { return r.Program.Same(other, r.Virtual) }
 
 // A parcel is a Yield on its way.
 type parcel struct {

@@ -263,6 +263,7 @@ func (q *Sender) look(ctx context.Context) {
 			for _, w := range list {
 				why += fmt.Sprintf("; %s runs another one, build %.12s", w.Machine, w.Site.Tool.Binary)
 			}
+			why += "; " + q.head.Program.Remedy(list[0].Site.Tool, q.head.Virtual)
 		}
 		q.note(why + "; start one with bench work --join, of the same build")
 	}

@@ -265,3 +265,15 @@ func TestKeyOf(t *testing.T) {
 		t.Errorf("of another run: %x, %v", k, err)
 	}
 }
+
+// TestRun_Same: a worker of another platform takes part in simulated runs of its program, and in no others.
+func TestRun_Same(t *testing.T) {
+	t.Parallel()
+	ours, theirs := results.Tool{Source: "commit c1", Binary: "a"}, results.Tool{Source: "commit c1", Binary: "b"}
+	for _, virtual := range []bool{true, false} {
+		r := Run{Program: ours, Virtual: virtual}
+		if r.same(theirs) != virtual || !r.same(ours) || r.same(results.Tool{Binary: "b"}) {
+			t.Errorf("virtual %v: %v, %v", virtual, r.same(theirs), r.same(ours))
+		}
+	}
+}

@@ -190,8 +190,8 @@ func (w *worker) join(ctx context.Context, name string) error {
 		if !w.told[name] {
 			w.told[name] = true
 			w.cfg.Say(fmt.Sprintf("run %s needs another program than this worker's: build %.12s, and this "+
-				"is %.12s; it is skipped; start a worker of that build for it", name, r.Program.Binary,
-				w.site.Tool.Binary))
+				"is %.12s; it is skipped; start a worker of that build for it; %s", name, r.Program.Binary,
+				w.site.Tool.Binary, r.Program.Remedy(w.site.Tool, r.Virtual)))
 		}
 		return nil
 	}
