@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -170,6 +171,9 @@ func (c fakeBlocks) Fetch(n int, _ ...jetstream.FetchOpt) (jetstream.MessageBatc
 	return b, b.refused
 }
 
+// What compresses is made before any test: no bubble of a test may own it.
+var _, _ = unfold(fold(nil))
+
 // secret is the key of the run in question.
 var secret = key(slices.Repeat([]byte{7}, keyBytes))
 
@@ -220,4 +224,10 @@ func (f *fakes) parcels(t *testing.T) (out []parcel) {
 		out = append(out, *p)
 	}
 	return out
+}
+
+// experimentOf is one of four cells and twelve repetitions.
+func experimentOf(t *testing.T) *experiment.Experiment {
+	t.Helper()
+	return &experiment.Experiment{Cells: make([]experiment.Cell, 4), Repetitions: 12}
 }

@@ -6,7 +6,7 @@
 //
 //	bucket conclave-runs     RUN                the experiment, and which program runs it
 //	stream CONCLAVE_TRIALS   conclave.trials.RUN.BLOCK    a block, until a worker has acknowledged it
-//	stream CONCLAVE_RESULTS  conclave.results.RUN.FIRST   rows of trials, until they are on the runner's disk
+//	stream CONCLAVE_RESULTS  conclave.results.RUN.FIRST   rows of trials, until the runner's disk has them
 //	bucket conclave-files    RUN.FIRST.*   what is too large for a message: traces, many rows
 //	stream CONCLAVE_ASIDE    conclave.aside.*.RUN.*   messages that were not usable, for inspection
 //

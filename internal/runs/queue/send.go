@@ -375,7 +375,8 @@ func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y work.Yield, ok bo
 	y = work.Yield{Block: p.Block, Of: p.Of, Last: p.Last, Worker: p.Worker, Failed: p.Failed, Ran: p.Ran,
 		Traces: map[int][]byte{}, Keep: func() { q.keep(p); q.settle(ctx, m, p) }}
 	if y.Rows, err = results.DecodeTrials(p.rows, q.design); err != nil && p.Failed == "" {
-		return y, false, fmt.Errorf("a result of block %d (worker %s) cannot be read: %w", p.Of, p.Worker, err)
+		return y, false, fmt.Errorf("a result of block %d (worker %s) cannot be read: %w", p.Of, p.Worker,
+			err)
 	}
 	for trial, digest := range p.Files {
 		y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, name, fmt.Sprint(trial)), digest)
@@ -418,7 +419,7 @@ func (q *Sender) keep(p *parcel) {
 func leftSubject(run string) string { return "conclave.runner.left." + run }
 
 // tells answers workers that take up a block which another one has begun: a lost machine costs the trials
-// alone that it has not handed over. A worker that hears nothing begins the whole block.
+// alone that it has not handed over. A worker without an answer begins the whole block.
 func (q *Sender) tells() error {
 	_, err := q.link.nc.Subscribe(leftSubject(q.run), func(m *nats.Msg) {
 		var b work.Block

@@ -57,20 +57,19 @@ func Blocks(e *experiment.Experiment, trials []experiment.Trial) []Block {
 }
 
 // places are blocks of real trials: those of one repetition that differ in their algorithm alone, which
-// are compared with each other and therefore share a machine.
+// are compared with each other and therefore share a machine. The cells of each algorithm stand in the
+// order of the sweep, so the n-th of one is at the point of the n-th of another.
 func places(e *experiment.Experiment, trials []experiment.Trial) (blocks []Block) {
-	place := make([]string, len(e.Cells))
+	place, cells := make([]int, len(e.Cells)), map[string]int{}
 	for i := range e.Cells {
-		for _, f := range e.Cells[i].Design {
-			if f.Name != "algorithm" && f.Name != "label" {
-				place[i] += f.Name + "=" + f.Value + "\n"
-			}
-		}
+		label := e.Cells[i].Label
+		place[i] = cells[label]
+		cells[label]++
 	}
-	of := map[string]int{} // the index of the block that is not full
+	of := map[[2]int]int{} // the index of the block that is not full
 	for i := range trials {
 		t := &trials[i]
-		key := fmt.Sprint(t.Repetition, "\n", place[t.Cell-1])
+		key := [2]int{t.Repetition, place[t.Cell-1]}
 		at, open := of[key]
 		if !open || len(blocks[at].Trials) == mostTogether {
 			at, blocks = len(blocks), append(blocks, Block{})
