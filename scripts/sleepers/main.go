@@ -179,8 +179,8 @@ func send(url, blocks string) error {
 	h := runner.Header(e, nil)
 	h.Queue = "send"
 	begun := time.Now()
-	q, err := queue.NewSender(context.Background(), queue.Server{URL: url}, queue.Run{Header: h, Config: config,
-		Program: results.ThisSite().Tool, Virtual: true}, func(string) {})
+	q, err := queue.NewSender(context.Background(), queue.Server{URL: url}, queue.Run{Header: h,
+		Config: config, Program: results.ThisSite().Tool, Virtual: true}, func(string) {})
 	if err != nil {
 		return err
 	}
