@@ -112,6 +112,11 @@ func queued(list []queue.Queued) *answer.Document {
 		{Name: "reason", Kind: answer.Words}}}
 	var lines []answer.Block
 	for _, q := range list {
+		if q.Foreign {
+			lines = append(lines, answer.Text(fmt.Sprintf("note        %s is of another build, which "+
+				"divides work in another way; continue it with that build, or remove it",
+				queue.Printable(q.Run))))
+		}
 		runner := answer.Shown{Value: q.Runner, Text: "away"}
 		if q.Runner {
 			runner.Text = "at work"

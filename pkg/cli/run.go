@@ -94,7 +94,7 @@ func elsewhere(c *cobra.Command, f *launch.Request) {
 	flags.StringVar(&f.Host, "host", "", "start the nodes on another machine with `COMMAND`, such as \"ssh "+
 		"lab7 ./node host\"")
 	flags.StringVar(&f.Shard, "shard", "",
-		"run only part `I/N` of the repetitions; shards need no coordination (bench merge)")
+		"run only part `I/N` of the trials; shards need no coordination (bench merge)")
 	flags.StringVar(&f.Machine, "machine", "",
 		"call the machine of a shard `NAME` in the results (default: its host name)")
 	joining(c, &f.Queue, "queue", "have workers run the trials, through NATS")

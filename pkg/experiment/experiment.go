@@ -59,7 +59,8 @@ type Experiment struct {
 	Notes     []string   // what an experimenter should know before the start
 	AsSet     string     // the note that time-outs are not tuned to each other; "": they are
 
-	Shard Shard // the part of the plan that is meant; zero: all of it
+	Shard  Shard // the part of the plan that is meant; zero: all of it
+	shares []int // of a shard: how many trials of each cell it has
 
 	resolved []byte
 }
@@ -151,26 +152,61 @@ func (e *Experiment) Trials() []Trial {
 }
 
 // Most is how many trials there are at most.
-func (e *Experiment) Most() int { return len(e.Cells) * e.PerCell() }
+func (e *Experiment) Most() (n int) {
+	for i := range e.Cells {
+		n += e.MostOf(i + 1)
+	}
+	return n
+}
 
 // Least is how many trials there are at least.
-func (e *Experiment) Least() int { return len(e.Cells) * e.Shard.share(e.Fewest) }
+func (e *Experiment) Least() int {
+	if e.Shard.Of > 0 { // it has no rule that ends cells early
+		return e.Most()
+	}
+	return len(e.Cells) * e.Fewest
+}
+
+// MostOf is how many trials the cell of that number has at most.
+func (e *Experiment) MostOf(cell int) int {
+	if e.Shard.Of > 0 {
+		return e.shares[cell-1]
+	}
+	return e.Repetitions
+}
 
 // PerCell is how many trials each cell has at most.
-func (e *Experiment) PerCell() int { return e.Shard.share(e.Repetitions) }
+func (e *Experiment) PerCell() (most int) {
+	for i := range e.Cells {
+		most = max(most, e.MostOf(i+1))
+	}
+	return most
+}
 
 // Block is the trials of one repetition, when so many trials were before it: each
 // cell that needs it stands there once, in an order drawn from the seed, so that a
 // machine that grows slower does not do so at the expense of one cell. All cells of
 // a repetition share its seed, and so their random draws. Needs is asked for each cell by
-// its number; nil: all need it. There is none for a shard that the block is not in.
+// its number; nil: all need it. Of a shard, only its own trials are there.
 func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []Trial {
 	if e.Shard.Of > 0 {
-		if !e.Shard.has(repetition) {
-			return nil
-		}
 		before = (repetition - 1) * len(e.Cells) // as in the whole plan
 	}
+	out := make([]Trial, 0, len(e.Cells))
+	for _, i := range e.order(repetition) {
+		if needs != nil && !needs(i+1) {
+			continue
+		}
+		before++
+		if e.Shard.Of == 0 || e.Shard.has(e.Virtual(), repetition, before) {
+			out = append(out, e.Trial(i+1, repetition, before))
+		}
+	}
+	return out
+}
+
+// order is that of the cells in a repetition, each by its number from 0.
+func (e *Experiment) order(repetition int) []int {
 	order := make([]int, len(e.Cells))
 	for i := range order {
 		order[i] = i
@@ -179,25 +215,29 @@ func (e *Experiment) Block(repetition, before int, needs func(cell int) bool) []
 	rand.New(rand.NewPCG(block, block)).Shuffle(len(order), func(i, j int) {
 		order[i], order[j] = order[j], order[i]
 	})
-	seed := harness.Derive(e.Seed, "trial", uint64(repetition))
-	out := make([]Trial, 0, len(order))
-	for _, i := range order {
-		if needs != nil && !needs(i+1) {
-			continue
-		}
-		t := Trial{
-			Number: i*e.Repetitions + repetition, Cell: i + 1, Repetition: repetition,
-			Round: e.RoundOf(repetition),
-			Order: before + len(out) + 1, Seed: seed, Plan: e.Cells[i].Plan,
-		}
-		t.Plan.Seed = seed
-		out = append(out, t)
-	}
-	return out
+	return order
 }
 
-// RoundOf is the round of a repetition, from 1. Rounds differ by one repetition at most, and
-// no block is divided.
+// Trial is a repetition of a cell, both from 1, at that position in execution.
+func (e *Experiment) Trial(cell, repetition, order int) Trial {
+	t := Trial{
+		Number: (cell-1)*e.Repetitions + repetition, Cell: cell, Repetition: repetition,
+		Round: e.RoundOf(repetition), Order: order,
+		Seed: harness.Derive(e.Seed, "trial", uint64(repetition)), Plan: e.Cells[cell-1].Plan,
+	}
+	t.Plan.Seed = t.Seed
+	return t
+}
+
+// Numbered is the trial of that number, at that position in execution. It is false if there is none.
+func (e *Experiment) Numbered(number, order int) (Trial, bool) {
+	if number < 1 || number > len(e.Cells)*e.Repetitions {
+		return Trial{}, false
+	}
+	return e.Trial((number-1)/e.Repetitions+1, (number-1)%e.Repetitions+1, order), true
+}
+
+// RoundOf is the round of a repetition, from 1. Rounds differ by one repetition at most.
 func (e *Experiment) RoundOf(repetition int) int {
 	return 1 + (repetition-1)*max(e.Rounds, 1)/e.Repetitions
 }
@@ -224,7 +264,7 @@ func (e *Experiment) Disk() (d Disk) {
 	for i := range e.Cells {
 		p := &e.Cells[i].Plan
 		usual, most := p.Records()
-		trials := float64(e.PerCell())
+		trials := float64(e.MostOf(i + 1))
 		if e.Keep == trace.KeepSummary {
 			d.Tables += diskCell + min(diskFolded, diskTrial*trials)
 		} else {
@@ -253,8 +293,8 @@ func (e *Experiment) Estimate() (least, most time.Duration) {
 			least, most = max(least, few), max(most, many) // a trial is not divided
 			few, many = few/time.Duration(runtime.NumCPU()), many/time.Duration(runtime.NumCPU())
 		}
-		fewest += few * time.Duration(e.Shard.share(e.Fewest))
-		all += many * time.Duration(e.PerCell())
+		fewest += few * time.Duration(min(e.Fewest, e.MostOf(i+1)))
+		all += many * time.Duration(e.MostOf(i+1))
 	}
 	return max(least, fewest), max(most, all)
 }

@@ -9,12 +9,21 @@ import (
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
 
-// The shards of a division have every trial of the plan once, as it is there, and no
-// block is in two of them.
+// The shards of a division have every trial of the plan once, as it is there. On real nodes no
+// repetition is in two of them; simulated trials are divided one by one, as evenly as can be.
 func TestShards_ArePartition(t *testing.T) {
 	t.Parallel()
-	e := sharded(t, "7")
-	for n := 1; n <= 7; n++ {
+	for _, c := range []struct {
+		transport string
+		most      int
+	}{{"sim", 14}, {"nats", 7}} {
+		partition(t, sharded(t, c.transport, "7"), c.most)
+	}
+}
+
+func partition(t *testing.T, e *experiment.Experiment, most int) {
+	t.Helper()
+	for n := 1; n <= most; n++ {
 		var got []string
 		blocks := map[int]int{}
 		for i := 1; i <= n; i++ {
@@ -23,13 +32,17 @@ func TestShards_ArePartition(t *testing.T) {
 				t.Fatal(err)
 			}
 			trials := part.Trials()
-			if len(trials) != part.Most() || part.Most() != part.Least() || part.PerCell()*2 != part.Most() {
-				t.Errorf("shard %d/%d has %d trials, and says %d to %d, %d of each of 2 cells", i, n, len(trials),
+			if len(trials) != part.Most() || part.Most() != part.Least() ||
+				part.MostOf(1)+part.MostOf(2) != part.Most() || part.PerCell() != max(part.MostOf(1), part.MostOf(2)) {
+				t.Errorf("shard %d/%d has %d trials, and says %d to %d, %d of a cell", i, n, len(trials),
 					part.Least(), part.Most(), part.PerCell())
+			}
+			if fair := 14 / n; e.Virtual() && (len(trials) < fair || len(trials) > fair+1) {
+				t.Errorf("shard %d/%d has %d trials of 14", i, n, len(trials))
 			}
 			for _, trial := range trials {
 				got = append(got, fmt.Sprint(trial.Order, trial.Number, trial.Seed))
-				if in, ok := blocks[trial.Repetition]; ok && in != i {
+				if in, ok := blocks[trial.Repetition]; ok && in != i && !e.Virtual() {
 					t.Errorf("repetition %d is in shards %d/%d and %d/%d", trial.Repetition, in, n, i, n)
 				}
 				blocks[trial.Repetition] = i
@@ -50,20 +63,20 @@ func TestShards_ArePartition(t *testing.T) {
 func TestOnly_Refuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		repetitions, shard, want string
+		transport, repetitions, shard, want string
 	}{
-		{"7", "1/8", "expected at most 7 shards"},
-		{"{min: 6, max: 20, until: {metric: election_ms, ci: 5%}}", "1/2", "--set repetitions=20"},
+		{"nats", "7", "1/8", "expected at most 7 shards"}, {"sim", "7", "1/15", "expected at most 14 shards"},
+		{"sim", "{min: 6, max: 20, until: {metric: election_ms, ci: 5%}}", "1/2", "--set repetitions=20"},
 	} {
 		s, err := experiment.ParseShard(c.shard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sharded(t, c.repetitions).Only(s); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := sharded(t, c.transport, c.repetitions).Only(s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("shard %s of %s repetitions: %v, want %q", c.shard, c.repetitions, err, c.want)
 		}
 	}
-	if _, err := sharded(t, "7").Only(experiment.Shard{}); err == nil {
+	if _, err := sharded(t, "sim", "7").Only(experiment.Shard{}); err == nil {
 		t.Error("shard 0/0 is accepted")
 	}
 }
@@ -82,9 +95,10 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
-func sharded(t *testing.T, repetitions string) *experiment.Experiment {
+func sharded(t *testing.T, transport, repetitions string) *experiment.Experiment {
 	t.Helper()
-	e, err := experiment.Parse("e.yaml", []byte("problem: election\nalgorithms: [bully]\ntransport: sim\n"+
+	e, err := experiment.Parse("e.yaml", []byte("problem: election\nalgorithms: [bully]\ntransport: "+
+		transport+"\n"+
 		"sweep: [{vary: nodes, over: [3, 5]}]\nrepetitions: "+repetitions+"\n"), experiment.Overrides{})
 	if err != nil {
 		t.Fatal(err)

@@ -14,25 +14,34 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// dispatch has trials run by workers, and what follows them.
-func (r *run) dispatch(ctx context.Context, todo []experiment.Trial) (err error) {
+// dispatch has trials run by workers, and what follows them. All are those of which todo is left: blocks are
+// divided, and numbered, as if none had been run.
+func (r *run) dispatch(ctx context.Context, all, todo []experiment.Trial) (err error) {
 	q, err := r.options.Queue(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.Close(err == nil)) }()
-	for ; len(todo) > 0; todo = r.next() {
-		waiting := map[int]experiment.Trial{}
-		for _, t := range todo {
-			waiting[t.Number] = t
+	for ; len(todo) > 0; all, todo = r.batch() {
+		waiting := map[int]int{}
+		for i := range todo {
+			waiting[todo[i].Number] = todo[i].Order
 		}
-		if err := q.Send(ctx, work.Blocks(todo)); err != nil {
+		var blocks []work.Block
+		for _, b := range work.Blocks(r.experiment, all) {
+			b = b.Only(func(trial int) bool { return waiting[trial] > 0 })
+			if len(b.Trials) > 0 {
+				blocks = append(blocks, b)
+			}
+		}
+		all, todo = nil, nil // a plan is large
+		if err := q.Send(ctx, blocks); err != nil {
 			return err
 		}
 		for len(waiting) > 0 {
-			y, err := q.Next(ctx)
+			yields, err := q.Next(ctx)
 			if err == nil {
-				err = r.take(&y, waiting)
+				err = r.take(yields, waiting)
 			}
 			if err != nil {
 				return err
@@ -42,44 +51,52 @@ func (r *run) dispatch(ctx context.Context, todo []experiment.Trial) (err error)
 	return nil
 }
 
-// take puts the rows of trials that are waited for on disk. The others have been there: a
-// worker that was taken for dead has finished after all.
-func (r *run) take(y *work.Yield, waiting map[int]experiment.Trial) error {
-	if y.Failed != "" {
-		y.Keep()
-		return fmt.Errorf("block %d (worker %s): %s", y.Block.Repetition, y.Worker, y.Failed)
-	}
+// take puts the rows of trials that are waited for, each with its position in execution, on disk, all at the
+// price of one. The others have been there: a worker that was taken for dead has finished after all.
+func (r *run) take(yields []work.Yield, waiting map[int]int) error {
 	var rows []results.Trial
-	for _, data := range y.Rows {
-		row, err := results.DecodeTrial(data, r.experiment.Columns)
-		if err != nil {
-			return fmt.Errorf("a result of block %d (worker %s) cannot be read: %w", y.Block.Repetition,
-				y.Worker, err)
+	taken := map[int]bool{}
+	for i := range yields {
+		y := &yields[i]
+		if y.Failed != "" {
+			y.Keep()
+			return fmt.Errorf("block %s (worker %s): %s", &y.Block, y.Worker, y.Failed)
 		}
-		if _, ok := waiting[row.Trial]; ok {
-			rows = append(rows, *row)
-		}
-	}
-	for trial, data := range y.Traces {
-		if _, ok := waiting[trial]; ok {
-			if err := r.store.KeepTrace(trial, data); err != nil {
-				return err
+		fresh := func(trial int) bool { return waiting[trial] > 0 && !taken[trial] }
+		for trial, data := range y.Traces {
+			if fresh(trial) {
+				if err := r.store.KeepTrace(trial, data); err != nil {
+					return err
+				}
 			}
+		}
+		before := len(rows)
+		for k := range y.Rows {
+			if fresh(y.Rows[k].Trial) {
+				rows = append(rows, y.Rows[k])
+			}
+		}
+		for k := before; k < len(rows); k++ {
+			taken[rows[k].Trial] = true
+		}
+		if len(rows) > before {
+			r.meet(y.Ran)
 		}
 	}
 	if len(rows) > 0 {
 		if err := r.store.AppendGroup(rows); err != nil {
 			return err
 		}
-		r.meet(y.Ran)
 	}
 	for i := range rows {
-		t := waiting[rows[i].Trial]
-		if r.conclusive(t, &rows[i]) {
+		t, ok := r.experiment.Numbered(rows[i].Trial, rows[i].RunOrder)
+		if ok && r.conclusive(t, &rows[i]) {
 			delete(waiting, t.Number)
 		}
 	}
-	y.Keep()
+	for i := range yields {
+		yields[i].Keep()
+	}
 	return nil
 }
 
@@ -103,7 +120,7 @@ func (r *run) meet(w *results.Worker) {
 func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed work.Feed, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &workStore{Folder: f, experiment: e, feed: feed, blocks: map[int]*underWay{}, ctx: ctx, fail: cancel}
+	w := &workStore{Folder: f, experiment: e, feed: feed, of: map[int]*underWay{}, ctx: ctx, fail: cancel}
 	defer w.sending.Wait()
 	r := &run{experiment: e, store: w, options: o, stopping: NewStopping(e), schedule: w,
 		ahead: max(o.Workers, 1) * work.Ahead}
@@ -119,8 +136,8 @@ func Work(ctx context.Context, e *experiment.Experiment, f *results.Folder, feed
 	return context.Cause(ctx)
 }
 
-// workStore is the store of a worker: rows go to the feed once their block is complete. Its schedule
-// comes from there.
+// workStore is the store of a worker: rows go to the feed once their block is complete, and on real nodes
+// once their trial is. Its schedule comes from there.
 type workStore struct {
 	*results.Folder
 	experiment *experiment.Experiment
@@ -130,13 +147,14 @@ type workStore struct {
 	sending    sync.WaitGroup
 	bus        func() map[string]any // what its bus alone costs; nil: it has none
 
-	mu     sync.Mutex
-	blocks map[int]*underWay // by repetition
+	mu sync.Mutex
+	of map[int]*underWay // by trial that is not finished
 }
 
+// underWay is a block of which trials are not finished.
 type underWay struct {
 	work.Block
-	left map[int]bool // trials that are not finished
+	left int // of how many
 	rows []results.Trial
 }
 
@@ -157,17 +175,16 @@ func (w *workStore) next() (out []experiment.Trial) {
 }
 
 func (w *workStore) begin(b work.Block) ([]experiment.Trial, error) {
-	trials, err := b.Trials(w.experiment)
+	trials, err := b.Of(w.experiment)
 	if err != nil {
 		return nil, err
 	}
-	u := &underWay{Block: b, left: map[int]bool{}}
-	for _, t := range trials {
-		u.left[t.Number] = true
-	}
+	u := &underWay{Block: b, left: len(trials)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.blocks[b.Repetition] = u
+	for i := range trials {
+		w.of[trials[i].Number] = u
+	}
 	return trials, nil
 }
 
@@ -177,32 +194,38 @@ func (w *workStore) Attempts(int) int { return 0 }
 // Done is nothing, for the same reason.
 func (w *workStore) Done() map[int]results.Outcome { return nil }
 
-// AppendGroup keeps rows until their blocks are complete. In simulation the next trials do
+// AppendGroup keeps rows until they are handed over. In simulation the next trials do
 // not wait for the network; on real nodes nothing else is under way during a trial.
 func (w *workStore) AppendGroup(rows []results.Trial) error {
+	var ready []work.Yield
 	w.mu.Lock()
-	var ready []*underWay
 	for i := range rows {
-		u := w.blocks[rows[i].Repetition]
-		u.rows = append(u.rows, rows[i])
-		if rows[i].Status != trace.Invalid || rows[i].Attempts > w.experiment.Retries {
-			delete(u.left, rows[i].Trial)
+		row := &rows[i]
+		u := w.of[row.Trial]
+		u.rows = append(u.rows, *row)
+		if row.Status == trace.Invalid && row.Attempts <= w.experiment.Retries {
+			continue
 		}
-		if len(u.left) == 0 {
-			ready = append(ready, u)
-			delete(w.blocks, u.Repetition)
+		delete(w.of, row.Trial)
+		y := work.Yield{Block: u.Block, Of: u.Number, Last: u.left == 1, Rows: u.rows}
+		if u.left--; !w.experiment.Virtual() {
+			y.Block = u.Only(func(trial int) bool { return trial == row.Trial })
+			y.Block.Number, u.rows = row.RunOrder, nil
+		}
+		if y.Last || !w.experiment.Virtual() {
+			ready = append(ready, y)
 		}
 	}
 	w.mu.Unlock()
-	for _, u := range ready {
+	for _, y := range ready {
 		if !w.experiment.Virtual() {
-			if err := w.send(u); err != nil {
+			if err := w.send(y); err != nil {
 				return err
 			}
 			continue
 		}
 		w.sending.Go(func() {
-			if err := w.send(u); err != nil {
+			if err := w.send(y); err != nil {
 				w.fail(err)
 			}
 		})
@@ -210,24 +233,20 @@ func (w *workStore) AppendGroup(rows []results.Trial) error {
 	return nil
 }
 
-// send hands a complete block to the feed.
-func (w *workStore) send(u *underWay) error {
-	y := work.Yield{Block: u.Block, Traces: map[int][]byte{}}
+// send hands trials over to the feed.
+func (w *workStore) send(y work.Yield) error {
+	y.Traces = map[int][]byte{}
 	if w.bus != nil {
 		h := w.Header()
 		y.Ran = &results.Worker{Host: h.Where(), Machine: results.ThisSite().Machine, Bus: w.bus()}
 	}
-	for i := range u.rows {
-		row, err := results.EncodeTrial(&u.rows[i])
+	for _, n := range y.Block.Trials {
+		trace, err := w.TakeTrace(n)
 		if err != nil {
 			return err
 		}
-		trace, err := w.TakeTrace(u.rows[i].Trial)
-		if err != nil {
-			return err
-		}
-		if y.Rows = append(y.Rows, row); trace != nil {
-			y.Traces[u.rows[i].Trial] = trace
+		if trace != nil {
+			y.Traces[n] = trace
 		}
 	}
 	return w.feed.Yield(y)

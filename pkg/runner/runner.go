@@ -142,19 +142,19 @@ func Run(ctx context.Context, e *experiment.Experiment, f Store, o Options) (
 	}
 	r.schedule = &schedule{experiment: e, mu: &r.mu, stopping: r.stopping, whole: o.Queue != nil}
 	err := f.SweepTraces()
-	if first := r.next(); err == nil && len(first) > 0 {
-		err = r.execute(ctx, first)
+	if all, todo := r.batch(); err == nil && len(todo) > 0 {
+		err = r.execute(ctx, all, todo)
 	}
 	summary, sumErr := r.conclude()
 	return summary, errors.Join(err, sumErr)
 }
 
 // execute runs what is to be done here, or has it done.
-func (r *run) execute(ctx context.Context, first []experiment.Trial) error {
+func (r *run) execute(ctx context.Context, all, todo []experiment.Trial) error {
 	if r.options.Queue != nil {
-		return r.dispatch(ctx, first)
+		return r.dispatch(ctx, all, todo)
 	}
-	return r.here(ctx, first)
+	return r.here(ctx, todo)
 }
 
 // A planner says what is to be run next; nothing: no more.
@@ -190,17 +190,25 @@ type run struct {
 
 // next is what is to be run before anything further can be told; none at the end.
 func (r *run) next() []experiment.Trial {
+	_, todo := r.batch()
+	return todo
+}
+
+// batch is what is to be run likewise, and all that it is the rest of.
+func (r *run) batch() (all, todo []experiment.Trial) {
 	for {
-		trials := r.schedule.next()
-		if len(trials) == 0 {
-			return nil
+		all = r.schedule.next()
+		if len(all) == 0 {
+			return nil, nil
 		}
-		todo := slices.DeleteFunc(trials, func(t experiment.Trial) bool {
-			_, ok := r.done[t.Number]
-			return ok
-		})
+		todo = nil
+		for i := range all {
+			if _, ok := r.done[all[i].Number]; !ok {
+				todo = append(todo, all[i])
+			}
+		}
 		if len(todo) > 0 {
-			return todo
+			return all, todo
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (s *Stopping) Repetitions(cell int) int {
 	if c := &s.cells[cell-1]; c.ended != "" {
 		return c.finished
 	}
-	return s.experiment.PerCell()
+	return s.experiment.MostOf(cell)
 }
 
 // Rule is what the cells end by; nil: each has all its repetitions.

@@ -301,8 +301,9 @@ func (r *Ranking) overSweep(places [][]*results.Cell) *Standing {
 		return nil
 	}
 	s := &Standing{Over: len(places), where: fmt.Sprintf("over the %d points of the sweep: ", len(places))}
-	values := map[string]map[luckKey]float64{} // by label, sums of logarithms
+	values := map[string]map[luckKey]float64{} // by label and repetition, sums of logarithms
 	seenIn := map[string]map[luckKey]int{}     // likewise, in how many places
+	hosts := map[string]map[luckKey]string{}   // likewise, the machines of the places
 	count := map[string]int{}
 	for _, cells := range places {
 		for _, c := range cells {
@@ -313,12 +314,14 @@ func (r *Ranking) overSweep(places [][]*results.Cell) *Standing {
 			label, seen := view.Label(c.Design), map[luckKey]int{}
 			if count[label]++; values[label] == nil {
 				values[label], seenIn[label] = map[luckKey]float64{}, map[luckKey]int{}
+				hosts[label] = map[luckKey]string{}
 				s.Labels = append(s.Labels, label)
 			}
 			for _, t := range c.Trials {
-				key := luckOf(t, seen)
+				key := repetitionOf(t, seen)
 				values[label][key] += math.Log(observed(t, r.Metric))
 				seenIn[label][key]++
+				hosts[label][key] += t.Host + "\n"
 			}
 		}
 	}
@@ -340,7 +343,11 @@ func (r *Ranking) overSweep(places [][]*results.Cell) *Standing {
 	slices.SortStableFunc(s.Labels, func(a, b string) int { return cmp.Compare(center[a], center[b]) })
 	for i, fast := range s.Labels {
 		for _, slow := range s.Labels[i+1:] {
-			d := acrossPlaces(fast, slow, values[fast], values[slow], s.Over)
+			there := maps.Clone(values[slow]) // of what ran on the same machine in each place
+			maps.DeleteFunc(there, func(key luckKey, _ float64) bool {
+				return hosts[fast][key] != hosts[slow][key]
+			})
+			d := acrossPlaces(fast, slow, values[fast], there, s.Over)
 			d.of, d.where = r.Metric, s.where
 			s.Duels = append(s.Duels, d)
 		}
@@ -402,6 +409,7 @@ func duel(fast, slow *results.Cell, m *metric.Metric) *Duel {
 		d.P = math.NaN()
 	default:
 		d.byRanks(trialsOf(fast, m.Name), trialsOf(slow, m.Name))
+		d.byMachines(fast, slow)
 	}
 	d.never = strings.Join(slices.Concat(never(slow, m), never(fast, m)), ", ")
 	d.Slow, d.Fast = view.Label(slow.Design), view.Label(fast.Design)
@@ -435,9 +443,16 @@ func (d *Duel) both(pairs [][2]*results.Trial) *Duel {
 func lucks(pairs [][2]*results.Trial) (out []luckKey) {
 	seen := map[luckKey]int{}
 	for _, p := range pairs {
-		out = append(out, luckOf(p[0], seen))
+		out = append(out, repetitionOf(p[0], seen))
 	}
 	return out
+}
+
+// repetitionOf is the key of the trials that share a seed in all places, on whatever machines: their pairs
+// are swapped together.
+func repetitionOf(t *results.Trial, seen map[luckKey]int) luckKey {
+	anywhere := results.Trial{Seed: t.Seed}
+	return luckOf(&anywhere, seen)
 }
 
 // never says how often the trials of a cell never recovered; nothing if all did.
@@ -479,6 +494,26 @@ func (d *Duel) byRanks(fast, slow []float64) {
 	rank := stats.MannWhitney(fast, slow)
 	if d.P, d.Effect = rank.P, rank.Delta; min(d.N, d.NFast) < stats.MinimumBootstrap {
 		d.P = math.NaN() // no test could tell anything
+	}
+}
+
+// byMachines has the ranks be those within machines, where several ran both: a machine is a block.
+func (d *Duel) byMachines(fast, slow *results.Cell) {
+	var a, b [][]float64
+	for _, host := range hostsOf(fast.Trials) {
+		here := func(t *results.Trial) bool { return t.Host == host }
+		x, y := on(fast, here), on(slow, here)
+		if len(x.Trials) > 0 && len(y.Trials) > 0 {
+			a, b = append(a, trialsOf(x, d.of.Name)), append(b, trialsOf(y, d.of.Name))
+		}
+	}
+	if len(a) < 2 {
+		return
+	}
+	s := stats.Stratify(a, b, stats.Confidence)
+	d.Ratio, d.Low, d.High, d.Effect = s.Ratio, s.RatioLow, s.RatioHigh, s.Delta
+	if !math.IsNaN(d.P) {
+		d.P = s.P
 	}
 }
 

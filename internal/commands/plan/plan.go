@@ -190,7 +190,11 @@ func Repetitions(e *experiment.Experiment) string {
 	if e.Rounds > 1 {
 		return fmt.Sprintf("%d repetitions (in %d rounds)", e.PerCell(), e.Rounds)
 	}
-	return console.Plural(e.PerCell(), "repetition", "repetitions")
+	text := console.Plural(e.PerCell(), "repetition", "repetitions")
+	if e.Most() < e.PerCell()*len(e.Cells) { // a shard, whose cells have different shares
+		text = "up to " + text
+	}
+	return text
 }
 
 // Between is a number that is known within bounds.

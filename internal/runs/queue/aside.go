@@ -68,11 +68,13 @@ func (q *Sender) named(ctx context.Context, subject, why string) error {
 	var b work.Block
 	waited := false
 	if n, err := strconv.Atoi(subject[strings.LastIndexByte(subject, '.')+1:]); err == nil {
+		q.mu.Lock()
 		b, waited = q.out[n]
+		q.mu.Unlock()
 	}
 	then := "bench queue list shows it"
 	if waited {
-		then = fmt.Sprintf("block %d is run again; %s", b.Repetition, then)
+		then = fmt.Sprintf("block %d is run again; %s", b.Number, then)
 	}
 	switch q.asides++; {
 	case q.asides <= mostNamed:

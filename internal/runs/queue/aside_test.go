@@ -82,7 +82,7 @@ func TestSender_Named(t *testing.T) {
 	t.Parallel()
 	f, at := newFeed(t.Context(), t)
 	q := &Sender{link: f.worker.link, run: "queued-1", key: secret, note: at.say,
-		out: map[int]work.Block{3: {Repetition: 3, Cells: []int{1}, Orders: []int{2}}, 0: {}}}
+		out: map[int]work.Block{3: {Number: 3, Trials: []int{1}, Orders: []int{2}}, 0: {}}}
 	for _, c := range []struct {
 		subject, note string
 		again         bool
@@ -103,7 +103,7 @@ func TestSender_Named(t *testing.T) {
 			t.Errorf("%q: %q, %d blocks are sent, want %q", c.subject, at.asked, len(at.published), c.note)
 		}
 		for _, m := range at.published {
-			if m.Subject != "conclave.trials.queued-1.3" || string(m.Data) != `{"repetition":3,"cells":[1],"orders":[2]}` {
+			if m.Subject != "conclave.trials.queued-1.3" || string(m.Data) != `{"number":3,"trials":[1],"orders":[2]}` {
 				t.Errorf("%s: %s", m.Subject, m.Data)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -170,6 +171,9 @@ func (c fakeBlocks) Fetch(n int, _ ...jetstream.FetchOpt) (jetstream.MessageBatc
 	return b, b.refused
 }
 
+// What compresses is made before any test: no bubble of a test may own it.
+var _, _ = unfold(fold(nil))
+
 // secret is the key of the run in question.
 var secret = key(slices.Repeat([]byte{7}, keyBytes))
 
@@ -190,7 +194,7 @@ func newFeed(ctx context.Context, t *testing.T) (*feed, *fakes) {
 // block is a signed message with a block of that repetition.
 func block(t *testing.T, repetition int) *message {
 	t.Helper()
-	data, err := json.Marshal(&work.Block{Repetition: repetition, Cells: []int{2, 1}, Orders: []int{5, 6}})
+	data, err := json.Marshal(&work.Block{Number: repetition, Trials: []int{2, 1}, Orders: []int{5, 6}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,18 +210,24 @@ func (f *fakes) parcels(t *testing.T) (out []parcel) {
 		if err := secret.verify(&message{subject: m.Subject, data: m.Data, header: m.Header}); err != nil {
 			t.Fatal(err)
 		}
-		data, err := unpack(m.Data, mostMessage)
+		data, err := unfold(m.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p parcel
-		if err := json.Unmarshal(data, &p); err != nil {
+		p, err := openParcel(data)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if want := subjectOf(resultsPrefix, "queued-1", p.Block.Repetition); m.Subject != want {
+		if want := subjectOf(resultsPrefix, "queued-1", p.Block.Number); m.Subject != want {
 			t.Errorf("on %s, want %s", m.Subject, want)
 		}
-		out = append(out, p)
+		out = append(out, *p)
 	}
 	return out
+}
+
+// experimentOf is one of four cells and twelve repetitions.
+func experimentOf(t *testing.T) *experiment.Experiment {
+	t.Helper()
+	return &experiment.Experiment{Cells: make([]experiment.Cell, 4), Repetitions: 12}
 }

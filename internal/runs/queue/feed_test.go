@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,28 +16,31 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
-	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
-// TestFeed_Share: one block of real trials; of simulated ones an eighth of those that wait, but
-// a trial for each core, and no more than four for each.
+// TestFeed_Share: one block of real trials; of simulated ones first one for each core, and then as many as
+// the worker finishes in a second, but an eighth of those that wait at most.
 func TestFeed_Share(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		virtual               bool
-		cores, cells, pending int
-		want                  int
+		virtual        bool
+		cores, pending int
+		done           int
+		busy           time.Duration
+		want           int
 	}{
-		{false, 4, 1, 1000, 1}, {true, 4, 0, 0, 1}, {true, 4, 0, 1000, 16}, {true, 4, 0, 80, 10}, {true, 4, 0, 15, 1},
-		{true, 4, 0, 16, 2}, {true, 4, 1, 0, 4}, {true, 4, 2, 0, 2}, {true, 4, 3, 0, 2}, {true, 4, 4, 0, 1},
-		{true, 5, 4, 0, 2}, {true, 1, 1, 0, 1}, {true, 4, 1, 40, 5},
+		{false, 4, 1000, 0, 0, 1}, {false, 4, 1000, 100, time.Second, 1}, // real
+		{true, 4, 1000, 0, 0, 4},                     // it knows nothing yet
+		{true, 4, 1000, 100, 10 * time.Second, 10},   // 100 ms each
+		{true, 4, 1000, 2, 10 * time.Second, 4},      // 5 s each
+		{true, 4, 40, 100, time.Second, 5},           // few are left
+		{true, 4, 8, 100, time.Second, 4},            // likewise
+		{true, 1, 99999, 100, time.Millisecond, 256}, // not without end
+		{true, 1, 1000, 1, 0, 125},
 	} {
 		f, _ := newFeed(t.Context(), t)
-		f.run.Virtual, f.worker.cores, f.pending = c.virtual, c.cores, c.pending
-		if c.cells > 0 {
-			f.experiment = &experiment.Experiment{Cells: make([]experiment.Cell, c.cells)}
-		}
+		f.run.Virtual, f.worker.cores, f.pending, f.done, f.busy = c.virtual, c.cores, c.pending, c.done, c.busy
 		if got := f.share(); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
@@ -64,7 +66,7 @@ func TestFeed_Hold(t *testing.T) {
 		}
 		first := block(t, 3)
 		hold(first)
-		if want := []work.Block{{Repetition: 3, Cells: []int{2, 1}, Orders: []int{5, 6}}}; f.holds() != 1 ||
+		if want := []work.Block{{Number: 3, Trials: []int{2, 1}, Orders: []int{5, 6}}}; f.holds() != 1 ||
 			!reflect.DeepEqual(f.fresh, want) || f.pending != 40 {
 			t.Errorf("%d are held, %+v are to begin, %d wait", f.holds(), f.fresh, f.pending)
 		}
@@ -149,7 +151,7 @@ func TestFeed_Hold_Tries(t *testing.T) {
 			continue
 		}
 		got := at.parcels(t)
-		if len(got) != 1 || got[0].Failed != c.want || got[0].Block.Repetition != 9 ||
+		if len(got) != 1 || got[0].Failed != c.want || got[0].Of != 9 ||
 			got[0].Worker != "lab1" || f.holds() != 0 || len(f.fresh) != 0 || m.done() != "ack" {
 			t.Errorf("%+v: %+v, %d are held, %s", c, got, f.holds(), m.done())
 		}
@@ -225,7 +227,7 @@ func TestFeed_Fetch(t *testing.T) {
 			if err := f.fetch(ctx); (err != nil) != c.fails {
 				t.Errorf("%s: %v", c.name, err)
 			}
-			if took := time.Since(begun); took != c.takes || c.batch.most != 10 {
+			if took := time.Since(begun); took != c.takes || c.batch.most != 4 {
 				t.Errorf("%s: it takes %v, want %v; asked for %d", c.name, took, c.takes, c.batch.most)
 			}
 			synctest.Wait()
@@ -260,7 +262,7 @@ func TestFeed_Next(t *testing.T) {
 		turn  turn
 	}{
 		{"they have come", func(f *feed, _ *fakes) {
-			f.fresh, f.held[7] = []work.Block{{Repetition: 7}, {Repetition: 8}}, &held{}
+			f.fresh, f.held[7] = []work.Block{{Number: 7}, {Number: 8}}, &held{}
 		}, []int{7, 8}, nil, "", ofQueue},
 		{"its machine is wanted", func(f *feed, _ *fakes) { f.worker.wanted = true }, nil, nil, "", nobody},
 		{"its machine is wanted, and it has a block", func(f *feed, at *fakes) {
@@ -294,7 +296,7 @@ func TestFeed_Next(t *testing.T) {
 			blocks, err := f.Next(ctx)
 			var got []int
 			for _, b := range blocks {
-				got = append(got, b.Repetition)
+				got = append(got, b.Number)
 			}
 			if !slices.Equal(got, c.want) || !errors.Is(err, c.fails) {
 				t.Errorf("%s: %v, %v, want %v, %v", c.name, got, err, c.want, c.fails)
@@ -322,7 +324,7 @@ func TestFeed_Claim(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		f, _ := newFeed(ctx, t)
 		f.run.Virtual = virtual
-		f.fresh = []work.Block{{Repetition: 1}}
+		f.fresh = []work.Block{{Number: 1}}
 		if _, err := f.Next(ctx); err != nil {
 			t.Error(err)
 		}
@@ -353,6 +355,9 @@ func TestFeed_Claim(t *testing.T) {
 	}
 }
 
+// three is a block.
+var three = work.Block{Number: 3, Trials: []int{1}, Orders: []int{3}}
+
 // TestFeed_Yield: what came of a block goes out before the block is finished, and traces before the
 // rows that name them.
 func TestFeed_Yield(t *testing.T) {
@@ -372,8 +377,8 @@ func TestFeed_Yield(t *testing.T) {
 			}
 			return nil
 		}
-		y := work.Yield{Block: work.Block{Repetition: 3}, Rows: []json.RawMessage{[]byte("5"), []byte("6")},
-			Traces: map[int][]byte{6: []byte("a trace")}}
+		y := work.Yield{Block: work.Block{Number: 3, Trials: []int{5, 6}}, Of: 3, Last: true,
+			Rows: []results.Trial{{Trial: 5}, {Trial: 6}}, Traces: map[int][]byte{6: []byte("a trace")}}
 		if !virtual {
 			y.Ran = &results.Worker{Host: "lab1", Bus: map[string]any{"kind": "udp"}}
 		}
@@ -381,19 +386,20 @@ func TestFeed_Yield(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := at.parcels(t)
-		if len(all) != 1 || len(all[0].Rows) != 2 {
+		if len(all) != 1 {
 			t.Fatalf("%+v", all)
 		}
 		got := all[0]
-		if !reflect.DeepEqual(got.Rows, y.Rows) || !reflect.DeepEqual(got.Ran, y.Ran) {
-			t.Errorf("virtual %v: %s of %+v", virtual, got.Rows, got.Ran)
+		rows, err := results.DecodeTrials(got.rows, func(int) results.Design { return results.Design{} })
+		if err != nil || len(rows) != 2 || rows[1].Trial != 6 || !reflect.DeepEqual(got.Ran, y.Ran) {
+			t.Errorf("virtual %v: %v, %+v of %+v", virtual, err, rows, got.Ran)
 		}
 		packed := at.stored["queued-1.3.6"]
 		trace, err := unpack(packed, 100)
 		if err != nil || string(trace) != "a trace" || len(got.Files) != 1 || got.Files[6] != digest(packed) {
 			t.Errorf("a trace %q, %v, of %v", trace, err, got.Files)
 		}
-		if got.Block.Repetition != 3 || got.Worker != "lab1" || got.Stored != "" || got.Failed != "" {
+		if got.Block.Number != 3 || got.Worker != "lab1" || got.Stored != "" || got.Failed != "" {
 			t.Errorf("%+v", got)
 		}
 		if !strings.HasSuffix(m.done(), "ack, and sure") || strings.Contains(other.done(), "ack") ||
@@ -425,7 +431,7 @@ func TestFeed_Yield_Late(t *testing.T) {
 					return nil
 				}
 			}
-			err := f.Yield(work.Yield{Block: work.Block{Repetition: 3}})
+			err := f.Yield(work.Yield{Block: three, Of: 3, Last: true})
 			took, acked := time.Since(begun), strings.Contains(m.done(), "ack")
 			if takes > closeTimeout {
 				if took != closeTimeout || f.holds() != 1 || acked ||
@@ -450,7 +456,7 @@ func TestFeed_Yield_Done(t *testing.T) {
 		if err := f.hold(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Yield(work.Yield{Block: work.Block{Repetition: 3}}); err != nil {
+		if err := f.Yield(work.Yield{Block: three, Of: 3, Last: true}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -470,7 +476,7 @@ func TestFeed_Yield_Unsent(t *testing.T) {
 	if err := f.hold(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	err := f.Yield(work.Yield{Block: work.Block{Repetition: 3},
+	err := f.Yield(work.Yield{Block: three, Of: 3, Last: true,
 		Traces: map[int][]byte{6: []byte("a trace")}})
 	if !errors.Is(err, at.put) || fmt.Sprint(err) != "send the trace of trial 6: no room" || f.holds() != 1 ||
 		len(at.published) != 0 || strings.Contains(m.done(), "ack") {
@@ -487,27 +493,21 @@ func TestFeed_Send(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte('a' + random.IntN(26))
 	}
-	row, err := json.Marshal(string(noise))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &parcel{Yield: work.Yield{Block: work.Block{Repetition: 3, Cells: []int{1}}, Worker: "lab1",
-		Rows: []json.RawMessage{row}}, Files: map[int]string{1: "x"}}
+	p := &parcel{Block: three, Of: 3, Worker: "lab1", Files: map[int]string{1: "x"}, rows: noise}
 	f, at := newFeed(t.Context(), t)
 	if err := f.send(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	packed := at.stored["queued-1.3.rows"]
-	want := parcel{Yield: work.Yield{Block: work.Block{Repetition: 3}, Worker: "lab1"}, Stored: digest(packed)}
+	want := parcel{Block: three, Of: 3, Worker: "lab1", Stored: digest(packed), rows: []byte{}}
 	if got := at.parcels(t); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
-		t.Errorf("%d parcels, want one of a digest", len(got))
+		t.Errorf("%+v, want one parcel of a digest", got)
 	}
-	var stored parcel
 	data, err := unpack(packed, mostUnpacked)
-	if err == nil {
-		err = json.Unmarshal(data, &stored)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err != nil || !reflect.DeepEqual(&stored, p) {
+	if stored, err := openParcel(data); err != nil || !reflect.DeepEqual(stored, p) {
 		t.Errorf("%v, or another parcel is in the file", err)
 	}
 	f, at = newFeed(t.Context(), t)

@@ -17,10 +17,13 @@ type Queued struct {
 	Run       string
 	Announced time.Time // zero: it is no longer announced
 	Build     string    // of its program
-	Runner    bool      // whether its runner is there
-	Blocks    int       // that no worker has finished
-	Results   int       // blocks whose results wait for the runner
-	Aside     []Aside
+	// Foreign says that a build with another form of blocks and results has announced the run: only that
+	// build can continue it.
+	Foreign bool
+	Runner  bool // whether its runner is there
+	Blocks  int  // that no worker has finished
+	Results int  // blocks whose results wait for the runner
+	Aside   []Aside
 }
 
 // List are the runs in the queue of a server, by name. Note receives what a user should know
@@ -92,7 +95,7 @@ func (l *link) describe(ctx context.Context, q *Queued) error {
 		q.Announced = entry.Created()
 	}
 	if err == nil && r != nil { // else it cannot be read
-		q.Build = r.Program.Binary
+		q.Build, q.Foreign = r.Program.Binary, r.Form != form
 	}
 	// Its runner answers even what it cannot read.
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

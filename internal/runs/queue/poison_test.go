@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -72,18 +72,31 @@ func genuine(t *testing.T, s queue.Server) (m *nats.Msg) {
 	return m
 }
 
-// forged has every time of a result at 1e9 ms.
+// forged has another worker than a result, which is compressed like that.
 func forged(t *testing.T, result []byte) []byte {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(result))
+	z, err := zstd.NewReader(nil)
 	must(t, err)
-	text, err := io.ReadAll(z)
+	defer z.Close()
+	text, err := z.DecodeAll(result, nil)
 	must(t, err)
-	times := regexp.MustCompile(`("[a-z_]+_ms":)[0-9.e+-]+`)
-	if !times.Match(text) {
-		t.Fatalf("there is no time in %s", text)
+	other := bytes.Replace(text, []byte(`"worker":"lab1"`), []byte(`"worker":"evil"`), 1)
+	if bytes.Equal(other, text) {
+		t.Fatalf("there is no worker in %q", text)
 	}
-	return gzipped(t, bytes.NewReader(times.ReplaceAll(text, []byte("${1}1e9"))))
+	return zipped(t, bytes.NewReader(other))
+}
+
+// zipped is what a result is compressed with.
+func zipped(t *testing.T, from io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	must(t, err)
+	_, err = io.Copy(z, from)
+	must(t, err)
+	must(t, z.Close())
+	return b.Bytes()
 }
 
 // TestQueue_Poison: what cannot be read, what somebody else has made and what was altered is
@@ -100,7 +113,7 @@ func TestQueue_Poison(t *testing.T) {
 	_, js := joined(t, s)
 	e, f, run := begun(t, "poisoned")
 	results, trials := "conclave.results.poisoned.", "conclave.trials.poisoned."
-	bomb := bytes.Repeat(gzipped(t, io.LimitReader(zeros{}, 30<<20)), 30) // 900 MiB
+	bomb := bytes.Repeat(zipped(t, io.LimitReader(zeros{}, 30<<20)), 30) // 900 MiB
 	poison := []*nats.Msg{
 		{Subject: results + "2", Data: []byte("garbage")},
 		{Subject: results + "3", Data: other.Data[:len(other.Data)/2]},
@@ -112,8 +125,8 @@ func TestQueue_Poison(t *testing.T) {
 		{Subject: results + "9999", Data: []byte("garbage")},
 		{Subject: results + "x.y\x1b[31m", Data: []byte("garbage")},
 		{Subject: trials + "9", Data: []byte("garbage")},
-		{Subject: trials + "10", Data: []byte(`{"repetition": 10, "cells": [1], "orders": [1]}`)},
-		{Subject: trials + "99", Data: []byte(`{"repetition": 99, "cells": [1], "orders": [1]}`)},
+		{Subject: trials + "10", Data: []byte(`{"number": 10, "trials": [1], "orders": [1]}`)},
+		{Subject: trials + "99", Data: []byte(`{"number": 99, "trials": [1], "orders": [1]}`)},
 	}
 	told := ""
 	_, err = runner.Run(t.Context(), e, f, runner.Options{Queue: func(ctx context.Context) (runner.Queue, error) {
@@ -169,15 +182,14 @@ func TestQueue_FileAltered(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(text string) { told += text })
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	must(t, q.Send(t.Context(), []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}))
+	must(t, q.Send(t.Context(), []work.Block{{Number: 1, Trials: []int{1}, Orders: []int{1}}}))
 	worker(t, s, "lab1")
 	done(t, s, 1)
 	files, err := js.ObjectStore(t.Context(), "conclave-files")
 	must(t, err)
 	_, err = files.PutBytes(t.Context(), "altered.1.1", gzipped(t, strings.NewReader("a trace")))
 	must(t, err)
-	y, err := q.Next(t.Context())
-	must(t, err)
+	y := next(t.Context(), t, q)
 	if len(y.Rows) != 1 || len(y.Traces[1]) < 20 || !strings.Contains(told, "its file altered.1.1 is not what the worker has sent") {
 		t.Errorf("%d rows, a trace of %d bytes; the runner said %q", len(y.Rows), len(y.Traces[1]), told)
 	}
@@ -193,7 +205,7 @@ func TestQueue_RunAltered(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	must(t, q.Send(t.Context(), []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}))
+	must(t, q.Send(t.Context(), []work.Block{{Number: 1, Trials: []int{1}, Orders: []int{1}}}))
 	bucket, err := js.KeyValue(t.Context(), "conclave-runs")
 	must(t, err)
 	honest, err := bucket.Get(t.Context(), "replaced")
@@ -209,8 +221,8 @@ func TestQueue_RunAltered(t *testing.T) {
 	})
 	_, err = bucket.Put(t.Context(), "replaced", honest.Value())
 	must(t, err)
-	if y, err := q.Next(t.Context()); err != nil || len(y.Rows) != 1 {
-		t.Errorf("%v, %+v", err, y)
+	if y := next(t.Context(), t, q); len(y.Rows) != 1 {
+		t.Errorf("%+v", y)
 	}
 }
 
@@ -220,7 +232,7 @@ func TestQueue_Remove(t *testing.T) {
 	s := natsAt(t)
 	_, js := joined(t, s)
 	quiet := func(string) {}
-	block := []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
+	block := []work.Block{{Number: 1, Trials: []int{1}, Orders: []int{1}}}
 	_, _, run := begun(t, "left")
 	q, err := queue.NewSender(t.Context(), s, run, quiet)
 	must(t, err)
@@ -228,7 +240,7 @@ func TestQueue_Remove(t *testing.T) {
 	must(t, q.Send(t.Context(), block))
 	done(t, s, 1)
 	stop()
-	block[0].Repetition = 2
+	block[0] = work.Block{Number: 2, Trials: []int{2}, Orders: []int{2}}
 	must(t, q.Send(t.Context(), block))
 	err = queue.Remove(t.Context(), s, []string{"left"}, quiet)
 	if err == nil || !strings.Contains(err.Error(), "the runner of left is at work; end it first") {
@@ -342,25 +354,24 @@ func TestQueue_Again(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	next := func(repetition int) {
+	keep := func(trial int) {
 		t.Helper()
-		must(t, q.Send(t.Context(), []work.Block{{Repetition: repetition, Cells: []int{1}, Orders: []int{repetition}}}))
-		y, err := q.Next(t.Context())
-		must(t, err)
-		if len(y.Rows) != 1 || y.Block.Repetition != repetition {
-			t.Fatalf("%+v, want the block of repetition %d", y.Rows, repetition)
+		must(t, q.Send(t.Context(), []work.Block{{Number: trial, Trials: []int{trial}, Orders: []int{trial}}}))
+		y := next(t.Context(), t, q)
+		if len(y.Rows) != 1 || y.Block.Number != trial {
+			t.Fatalf("%+v, want the block of trial %d", y.Rows, trial)
 		}
 		y.Keep()
 	}
 	worker(t, s, "lab1")
-	next(1)
+	keep(1)
 	m, err := sub.NextMsg(time.Minute)
 	must(t, err)
 	until(t, "the result may be published again", func() bool {
 		_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: m.Subject, Data: m.Data, Header: m.Header})
 		return err == nil
 	})
-	next(2)
+	keep(2)
 	until(t, "it is out of the queue", func() bool {
 		list, err := queue.List(t.Context(), s, func(string) {})
 		must(t, err)

@@ -5,10 +5,12 @@
 // What it keeps, by run:
 //
 //	bucket conclave-runs     RUN                the experiment, and which program runs it
-//	stream CONCLAVE_TRIALS   conclave.trials.RUN.REPETITION    a block, until a worker has acknowledged it
-//	stream CONCLAVE_RESULTS  conclave.results.RUN.REPETITION   its rows, until they are on the runner's disk
-//	bucket conclave-files    RUN.REPETITION.*   what is too large for a message: traces, many rows
-//	stream CONCLAVE_ASIDE    conclave.aside.*.RUN.REPETITION   messages that were not usable, for inspection
+//	stream CONCLAVE_TRIALS   conclave.trials.RUN.BLOCK    a block, until a worker has acknowledged it
+//	stream CONCLAVE_RESULTS  conclave.results.RUN.FIRST   rows of trials, until the runner's disk has them
+//	bucket conclave-files    RUN.FIRST.*   what is too large for a message: traces, many rows
+//	stream CONCLAVE_ASIDE    conclave.aside.*.RUN.*   messages that were not usable, for inspection
+//
+// BLOCK is the number of a block (work.Block), and FIRST the position in execution of the first trial.
 //
 // A worker publishes what came of a block before it acknowledges the block, and the runner
 // acknowledges that once it is on disk. So nothing is lost when one of them dies; what is done twice
@@ -22,20 +24,25 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/bus"
+	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
 
@@ -65,6 +72,8 @@ const (
 	// inMessage is how many bytes go into a message; NATS allows 1 MiB by default.
 	inMessage = 512 << 10
 	replicas  = 3
+	// form is that of blocks and results: 2 since blocks consist of trials, not of repetitions.
+	form = 2
 )
 
 // A Server says where NATS is, and who we are to it.
@@ -145,7 +154,7 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 		return nil, err
 	}
 	l := &link{nc: nc, note: note}
-	if l.js, err = jetstream.New(nc); err == nil {
+	if l.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*inFlight)); err == nil {
 		err = l.open(ctx)
 	}
 	if err != nil {
@@ -361,6 +370,8 @@ type Run struct {
 	Config  []byte         `json:"config"` // the experiment with every default
 	Program results.Tool   `json:"program"`
 	Virtual bool           `json:"virtual"`
+	// Form is that of blocks and results, which NewSender sets: another build may have another one.
+	Form int `json:"form"`
 	// KeyFile is where the key lies with which messages of the run are signed, until it is over;
 	// "": nowhere, and only this runner can read its results.
 	KeyFile string `json:"-"`
@@ -369,20 +380,74 @@ type Run struct {
 // same says whether a program is the run's.
 func (r *Run) same(other results.Tool) bool { return r.Program.Same(other, r.Virtual) }
 
-// A parcel is a Yield on its way.
+// design gives the design of each cell of the run, nil for a number that is that of none.
+func (r *Run) design() func(cell int) results.Design {
+	e, err := experiment.Parse(results.ConfigFile, r.Config, experiment.Overrides{})
+	return func(cell int) results.Design {
+		if err != nil || cell < 1 || cell > len(e.Cells) {
+			return nil
+		}
+		return e.Cells[cell-1].Design
+	}
+}
+
+// A parcel is a work.Yield on its way: this as JSON, a line feed, and its rows as results.EncodeTrials has
+// them, all compressed once.
 type parcel struct {
-	work.Yield
-	Files map[int]string `json:"traces,omitempty"` // by trial: the digest of its file
+	Block  work.Block      `json:"block"`
+	Of     int             `json:"of"`
+	Last   bool            `json:"last,omitempty"`
+	Worker string          `json:"worker"`
+	Failed string          `json:"failed,omitempty"`
+	Ran    *results.Worker `json:"ran,omitempty"`
+	Files  map[int]string  `json:"traces,omitempty"` // by trial: the digest of its file
 	// Stored is the digest of the parcel itself if that lies in the bucket of files.
 	Stored string `json:"stored,omitempty"`
+
+	rows []byte
 }
 
-func subjectOf(prefix, run string, repetition int) string {
-	return fmt.Sprintf("%s.%s.%d", prefix, run, repetition)
+// data is the parcel before it is compressed.
+func (p *parcel) data() ([]byte, error) {
+	head, err := json.Marshal(p)
+	return slices.Concat(head, []byte("\n"), p.rows), err
 }
 
-func fileOf(run string, repetition int, what string) string {
-	return fmt.Sprintf("%s.%d.%s", run, repetition, what)
+// openParcel is the inverse of data.
+func openParcel(data []byte) (*parcel, error) {
+	head, rows, _ := bytes.Cut(data, []byte("\n"))
+	p := &parcel{}
+	if err := json.Unmarshal(head, p); err != nil {
+		return nil, err
+	}
+	if len(p.Block.Trials) == 0 && p.Stored == "" && p.Failed == "" {
+		return nil, errors.New("nothing is in it")
+	}
+	p.rows = rows
+	return p, nil
+}
+
+// fold compresses a parcel: every worker and the runner do so hundreds of times a second.
+func fold(data []byte) []byte { return zstdOf().to.EncodeAll(data, nil) }
+
+// unfold is the inverse of fold.
+func unfold(data []byte) ([]byte, error) { return zstdOf().from.DecodeAll(data, nil) }
+
+var zstdOf = sync.OnceValue(func() (z struct {
+	to   *zstd.Encoder
+	from *zstd.Decoder
+}) { // the options are valid
+	z.to, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	z.from, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(mostMessage), zstd.WithDecoderConcurrency(1))
+	return z
+})
+
+func subjectOf(prefix, run string, number int) string {
+	return fmt.Sprintf("%s.%s.%d", prefix, run, number)
+}
+
+func fileOf(run string, first int, what string) string {
+	return fmt.Sprintf("%s.%d.%s", run, first, what)
 }
 
 // put stores a file, compressed, and returns its digest.

@@ -169,6 +169,17 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// next is what came of one block.
+func next(ctx context.Context, t *testing.T, q *queue.Sender) work.Yield {
+	t.Helper()
+	all, err := q.Next(ctx)
+	must(t, err)
+	if len(all) != 1 {
+		t.Fatalf("%d yields at once, want one", len(all))
+	}
+	return all[0]
+}
+
 // until waits until something is so.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
@@ -200,7 +211,7 @@ func TestQueue_RunnerAway(t *testing.T) {
 	until(t, "a worker that comes late waits for the runner", func() bool {
 		return strings.Contains(said(), "run queued-2: its runner does not answer with a key")
 	})
-	done(t, s, 12)
+	done(t, s, 48)
 	_, err := runner.Run(t.Context(), e, f, runner.Options{Queue: sender})
 	must(t, err)
 	_, plain, _ := begun(t, "")
@@ -246,12 +257,11 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 	q, err := queue.NewSender(t.Context(), s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	must(t, q.Send(t.Context(), []work.Block{{Repetition: 99, Cells: []int{1}, Orders: []int{1}}}))
+	must(t, q.Send(t.Context(), []work.Block{{Number: 99, Trials: []int{999}, Orders: []int{1}}}))
 	_, said := worker(t, s, "lab1")
-	y, err := q.Next(t.Context())
-	must(t, err)
+	y := next(t.Context(), t, q)
 	if !strings.Contains(said(), "is not of an experiment of 4 cells") ||
-		y.Block.Repetition != 99 || y.Worker != "lab1" || !strings.Contains(y.Failed, "it was begun 5 times") {
+		y.Of != 99 || y.Worker != "lab1" || !strings.Contains(y.Failed, "it was begun 5 times") {
 		t.Errorf("%+v; the worker said %q", y, said())
 	}
 }
@@ -261,7 +271,7 @@ func TestQueue_ForeignBlocks(t *testing.T) {
 func TestQueue_Hostile(t *testing.T) {
 	t.Parallel()
 	s := natsAt(t)
-	one := []work.Block{{Repetition: 1, Cells: []int{1}, Orders: []int{1}}}
+	one := []work.Block{{Number: 1, Trials: []int{1}, Orders: []int{1}}}
 	runs := map[string]struct {
 		change func(*queue.Run)
 		blocks []work.Block
@@ -281,9 +291,9 @@ func TestQueue_Hostile(t *testing.T) {
 			r.Config = []byte(strings.Replace(string(r.Config), "queued", "../evil", 1))
 		}, one, "name"},
 		"size":   {func(r *queue.Run) { r.Config = make([]byte, 64<<20) }, one, "unfolds to more than"},
-		"twice":  {blocks: []work.Block{{Repetition: 1, Cells: []int{1, 1}, Orders: []int{1, 2}}}, want: "is not of"},
-		"orders": {blocks: []work.Block{{Repetition: 1, Cells: []int{1}}}, want: "is not of"},
-		"minus":  {blocks: []work.Block{{Repetition: -1, Cells: []int{1}, Orders: []int{1}}}, want: "is not of"},
+		"twice":  {blocks: []work.Block{{Number: 1, Trials: []int{1, 1}, Orders: []int{1, 2}}}, want: "is not of"},
+		"orders": {blocks: []work.Block{{Number: 1, Trials: []int{1}}}, want: "is not of"},
+		"minus":  {blocks: []work.Block{{Number: -1, Trials: []int{1}, Orders: []int{1}}}, want: "is not of"},
 	}
 	for name, c := range runs {
 		_, _, run := begun(t, "a-"+name) // they come before the honest one
@@ -364,7 +374,7 @@ func TestQueue_Twice(t *testing.T) {
 	q, err := queue.NewSender(ctx, s, run, func(string) {})
 	must(t, err)
 	defer func() { must(t, q.Close(true)) }()
-	block := []work.Block{{Repetition: 1, Cells: []int{1, 2}, Orders: []int{1, 2}}}
+	block := []work.Block{{Number: 1, Trials: []int{1, 2}, Orders: []int{1, 2}}}
 	for range 2 {
 		must(t, q.Send(ctx, block))
 	}
@@ -372,8 +382,7 @@ func TestQueue_Twice(t *testing.T) {
 	done(t, s, 1)
 	must(t, q.Send(ctx, block))
 	done(t, s, 2)
-	y, err := q.Next(ctx)
-	must(t, err)
+	y := next(ctx, t, q)
 	if len(y.Rows) != 2 || y.Keep == nil {
 		t.Errorf("%+v, want two rows", y)
 	}

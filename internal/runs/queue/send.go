@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // A Sender is the runner's end of the queue.
@@ -27,8 +29,13 @@ type Sender struct {
 	note func(string)           // tells the user something
 	lone time.Time              // since when no worker answers; zero: one does
 	idle time.Time              // since when workers answer, and none has a block; zero: one has
-	out  map[int]work.Block     // by repetition: blocks whose results are waited for
 	got  jetstream.MessageBatch // that is on its way; nil: none
+
+	mu   sync.Mutex
+	out  map[int]work.Block // by number: blocks with the trials whose results are waited for
+	left map[int]int        // by such a trial: the number of its block
+
+	design func(cell int) results.Design // of the cells of the run
 
 	key       key
 	announced atomic.Value   // a string: the digest of what the queue holds of the run
@@ -49,13 +56,14 @@ func NewSender(ctx context.Context, s Server, r Run, note func(string)) (*Sender
 	if err != nil {
 		return nil, err
 	}
-	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]work.Block{},
-		aside: make(chan *nats.Msg, mostAside)}
+	q := &Sender{link: l, run: name, head: r, note: note, out: map[int]work.Block{}, left: map[int]int{},
+		aside: make(chan *nats.Msg, mostAside), design: r.design()}
+	q.head.Form = form
 	q.announced.Store("")
 	if q.key, err = keyIn(r.KeyFile); err == nil {
 		_, err = l.nc.ChanSubscribe(asideOf(trialsPrefix)+"."+name+".>", q.aside)
 	}
-	if err = errors.Join(err, q.grants()); err == nil {
+	if err = errors.Join(err, q.grants(), q.tells()); err == nil {
 		err = q.announce(ctx)
 	}
 	if err != nil {
@@ -92,24 +100,72 @@ func (q *Sender) announce(ctx context.Context) error {
 	})
 }
 
+// inFlight is how many blocks may be on their way to NATS at a time: a far server acknowledges them all in
+// about one round trip.
+const inFlight = 512
+
 // Send implements work.Queue.
 func (q *Sender) Send(ctx context.Context, blocks []work.Block) error {
+	q.mu.Lock()
 	for _, b := range blocks {
-		q.out[b.Repetition] = b
-		if err := q.sendOne(ctx, b); err != nil {
-			return err
+		q.out[b.Number] = b
+		for _, trial := range b.Trials {
+			q.left[trial] = b.Number
 		}
+	}
+	q.mu.Unlock()
+	for some := range slices.Chunk(blocks, inFlight) {
+		sent := make([]jetstream.PubAckFuture, len(some))
+		for i := range some {
+			if m, err := q.message(&some[i]); err != nil {
+				return err
+			} else if sent[i], err = q.link.js.PublishMsgAsync(m); err != nil {
+				sent[i] = nil // there is no connection, or too much is on its way
+			}
+		}
+		late, over := context.WithTimeout(ctx, askTimeout)
+		for i := range some {
+			if !acknowledged(late, sent[i]) { // once more, with patience
+				if err := q.sendOne(ctx, some[i]); err != nil {
+					over()
+					return err
+				}
+			}
+		}
+		over()
 	}
 	return nil
 }
 
-func (q *Sender) sendOne(ctx context.Context, b work.Block) error {
-	data, err := json.Marshal(&b)
-	if err == nil {
-		err = q.link.publish(ctx, q.key.message(subjectOf(trialsPrefix, q.run, b.Repetition), data))
+// acknowledged waits for NATS to have a message.
+func acknowledged(ctx context.Context, sent jetstream.PubAckFuture) bool {
+	if sent == nil {
+		return false
 	}
+	select {
+	case <-sent.Ok():
+		return true
+	case <-sent.Err():
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (q *Sender) message(b *work.Block) (*nats.Msg, error) {
+	data, err := json.Marshal(b)
 	if err != nil {
-		return fmt.Errorf("send block %d: %w", b.Repetition, err)
+		return nil, fmt.Errorf("send block %d: %w", b.Number, err)
+	}
+	return q.key.message(subjectOf(trialsPrefix, q.run, b.Number), data), nil
+}
+
+func (q *Sender) sendOne(ctx context.Context, b work.Block) error {
+	m, err := q.message(&b)
+	if err != nil {
+		return err
+	}
+	if err := q.link.publish(ctx, m); err != nil {
+		return fmt.Errorf("send block %d: %w", b.Number, err)
 	}
 	return nil
 }
@@ -118,7 +174,7 @@ func (q *Sender) sendOne(ctx context.Context, b work.Block) error {
 const atOnce = 64
 
 // Next implements work.Queue.
-func (q *Sender) Next(ctx context.Context) (y work.Yield, err error) {
+func (q *Sender) Next(ctx context.Context) (all []work.Yield, err error) {
 	for first := true; ; first = false {
 		if q.got == nil {
 			if q.got, err = q.from.Fetch(atOnce, jetstream.FetchMaxWait(askTimeout)); err != nil {
@@ -127,40 +183,65 @@ func (q *Sender) Next(ctx context.Context) (y work.Yield, err error) {
 			}
 		}
 		for q.got != nil {
-			select {
-			case m, ok := <-q.got.Messages():
-				if !ok {
-					q.got = nil
-					break
-				}
-				y, ok, err = q.open(ctx, m)
-				if ok || err != nil {
-					return y, err
-				}
-			case m := <-q.aside:
-				if err := q.named(ctx, "conclave"+strings.TrimPrefix(m.Subject, asidePrefix),
-					m.Header.Get(asideWhy)); err != nil {
-					return y, err
-				}
-			case <-ctx.Done():
-				return y, context.Cause(ctx)
+			all, err = q.receive(ctx)
+			if len(all) > 0 || err != nil {
+				return all, err
 			}
 		}
 		if ctx.Err() != nil {
-			return y, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if q.link.nc.IsClosed() {
-			return y, fmt.Errorf("NATS has closed the connection: %w", q.link.nc.LastError())
+			return nil, fmt.Errorf("NATS has closed the connection: %w", q.link.nc.LastError())
 		}
 		if first {
 			continue
 		}
 		q.look(ctx)
 		if err := q.mend(ctx); err != nil {
-			return y, err
+			return nil, err
 		}
 	}
 }
+
+// receive waits for a message, and takes those that come with it, for they are put on disk together.
+func (q *Sender) receive(ctx context.Context) (all []work.Yield, err error) {
+	var gather <-chan time.Time // nil: nothing has come yet
+	for {
+		select {
+		case m, ok := <-q.got.Messages():
+			if !ok {
+				q.got = nil
+				return all, nil
+			}
+			y, ok, err := q.open(ctx, m)
+			if err != nil {
+				return all, err
+			}
+			if ok {
+				all = append(all, y)
+			}
+			if q.got == nil {
+				return all, nil
+			}
+			if len(all) == 1 {
+				gather = time.After(gatherFor)
+			}
+		case <-gather:
+			return all, nil
+		case m := <-q.aside:
+			err := q.named(ctx, "conclave"+strings.TrimPrefix(m.Subject, asidePrefix), m.Header.Get(asideWhy))
+			if err != nil {
+				return all, err
+			}
+		case <-ctx.Done():
+			return all, context.Cause(ctx)
+		}
+	}
+}
+
+// gatherFor is how long the runner waits for more results before it puts those that came on disk.
+const gatherFor = 50 * time.Millisecond
 
 // mend announces the run and sends its blocks again if the queue has lost some: when
 // nobody has them, nobody will get them, and nothing has come of them; or when NATS holds
@@ -188,10 +269,13 @@ func (q *Sender) mend(ctx context.Context) error {
 		}
 	}
 	q.idle = time.Time{}
-	if len(q.out) == 0 {
+	q.mu.Lock()
+	blocks := slices.Collect(maps.Values(q.out))
+	q.mu.Unlock()
+	if len(blocks) == 0 {
 		return errors.New("a worker has left out trials of its block")
 	}
-	q.note(fmt.Sprintf("NATS has lost blocks of this run; %d are sent again", len(q.out)))
+	q.note(fmt.Sprintf("NATS has lost blocks of this run; %d are sent again", len(blocks)))
 	if err := q.link.open(ctx); err != nil {
 		return err
 	}
@@ -201,7 +285,7 @@ func (q *Sender) mend(ctx context.Context) error {
 	if err := q.announce(ctx); err != nil {
 		return err
 	}
-	return q.Send(ctx, slices.Collect(maps.Values(q.out)))
+	return q.Send(ctx, blocks)
 }
 
 // clear takes what there is of a run out of the streams.
@@ -275,24 +359,28 @@ func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y work.Yield, ok bo
 	if err != nil {
 		return y, false, q.without(ctx, m, err)
 	}
-	block := p.Block.Repetition
-	if _, waited := q.out[block]; !waited { // two workers have done it
+	if !q.waits(p) { // two workers have done it
 		q.settle(ctx, m, p)
 		return y, false, nil
 	}
+	name := p.Block.Number
 	if p.Stored != "" {
-		data, err := q.link.get(ctx, fileOf(q.run, block, "rows"), p.Stored)
+		data, err := q.link.get(ctx, fileOf(q.run, name, "rows"), p.Stored)
 		if err == nil {
-			err = json.Unmarshal(data, p)
+			p, err = openParcel(data)
 		}
 		if err != nil {
 			return y, false, q.without(ctx, m, err)
 		}
 	}
-	y = p.Yield
-	y.Traces, y.Keep = map[int][]byte{}, func() { delete(q.out, block); q.settle(ctx, m, p) }
+	y = work.Yield{Block: p.Block, Of: p.Of, Last: p.Last, Worker: p.Worker, Failed: p.Failed, Ran: p.Ran,
+		Traces: map[int][]byte{}, Keep: func() { q.keep(p); q.settle(ctx, m, p) }}
+	if y.Rows, err = results.DecodeTrials(p.rows, q.design); err != nil && p.Failed == "" {
+		return y, false, fmt.Errorf("a result of block %d (worker %s) cannot be read: %w", p.Of, p.Worker,
+			err)
+	}
 	for trial, digest := range p.Files {
-		y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, block, fmt.Sprint(trial)), digest)
+		y.Traces[trial], err = q.link.get(ctx, fileOf(q.run, name, fmt.Sprint(trial)), digest)
 		if err != nil {
 			return y, false, q.without(ctx, m, err)
 		}
@@ -300,17 +388,62 @@ func (q *Sender) open(ctx context.Context, m jetstream.Msg) (y work.Yield, ok bo
 	return y, true, nil
 }
 
+// waits says whether anything of a parcel is waited for.
+func (q *Sender) waits(p *parcel) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p.Failed != "" {
+		_, waited := q.out[p.Of]
+		return waited
+	}
+	return slices.ContainsFunc(p.Block.Trials, func(trial int) bool { return q.left[trial] > 0 })
+}
+
+// keep notes that the trials of a parcel are on disk.
+func (q *Sender) keep(p *parcel) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, trial := range p.Block.Trials {
+		number := q.left[trial]
+		delete(q.left, trial)
+		if b, is := q.out[number]; is {
+			if b = b.Only(func(trial int) bool { return q.left[trial] > 0 }); len(b.Trials) == 0 {
+				delete(q.out, number)
+			} else {
+				q.out[number] = b
+			}
+		}
+	}
+}
+
+// leftSubject is where the runner of a run is asked what is left of a block.
+func leftSubject(run string) string { return "conclave.runner.left." + run }
+
+// tells answers workers that take up a block which another one has begun: a lost machine costs the trials
+// alone that it has not handed over. A worker without an answer begins the whole block.
+func (q *Sender) tells() error {
+	_, err := q.link.nc.Subscribe(leftSubject(q.run), func(m *nats.Msg) {
+		var b work.Block
+		if json.Unmarshal(m.Data, &b) != nil {
+			return
+		}
+		q.mu.Lock()
+		b = b.Only(func(trial int) bool { return q.left[trial] > 0 })
+		q.mu.Unlock()
+		answer, _ := json.Marshal(&b) // numbers
+		_ = m.RespondMsg(q.key.message(m.Reply, answer))
+	})
+	return err
+}
+
 // read is the parcel of a message. Nothing of one that is not signed is looked at.
 func (q *Sender) read(m jetstream.Msg) (p *parcel, err error) {
 	if err := q.key.verify(m); err != nil {
 		return nil, err
 	}
-	data, err := unpack(m.Data(), mostMessage)
+	data, err := unfold(m.Data())
 	if err == nil {
-		err = json.Unmarshal(data, &p)
-	}
-	if err == nil && p == nil {
-		err = errors.New("nothing is in it")
+		p, err = openParcel(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a result on %s cannot be read: %w", m.Subject(), err)
@@ -322,10 +455,10 @@ func (q *Sender) read(m jetstream.Msg) (p *parcel, err error) {
 func (q *Sender) settle(ctx context.Context, m jetstream.Msg, p *parcel) {
 	_ = m.Ack()
 	for trial := range p.Files {
-		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, fmt.Sprint(trial)))
+		q.link.drop(ctx, fileOf(q.run, p.Block.Number, fmt.Sprint(trial)))
 	}
 	if p.Stored != "" {
-		q.link.drop(ctx, fileOf(q.run, p.Block.Repetition, "rows"))
+		q.link.drop(ctx, fileOf(q.run, p.Block.Number, "rows"))
 	}
 }
 

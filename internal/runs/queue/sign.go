@@ -28,7 +28,7 @@ const keyBytes = 32
 const signature = "Conclave-Signature"
 
 // sign is the signature of a message. It covers the subject, so a block or a result counts for
-// its own repetition of its own run alone.
+// its own block of its own run alone.
 func (k key) sign(subject string, data []byte) string {
 	h := hmac.New(sha256.New, k)
 	_, _ = io.WriteString(h, subject+"\x00") // to memory
@@ -41,10 +41,15 @@ type unusable struct{ error }
 
 // verify refuses a message that nobody who knows the key has sent.
 func (k key) verify(m jetstream.Msg) error {
-	switch got := m.Headers().Get(signature); {
+	return k.verifies(m.Subject(), m.Data(), m.Headers().Get(signature))
+}
+
+// verifies is verify for what a message consists of.
+func (k key) verifies(subject string, data []byte, got string) error {
+	switch {
 	case got == "":
 		return unusable{errors.New("it is not signed")}
-	case !hmac.Equal([]byte(got), []byte(k.sign(m.Subject(), m.Data()))):
+	case !hmac.Equal([]byte(got), []byte(k.sign(subject, data))):
 		return unusable{errors.New("its signature is wrong")}
 	}
 	return nil

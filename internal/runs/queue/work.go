@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -31,6 +32,8 @@ type WorkerConfig struct {
 	Options runner.Options // the programs; Workers is how many trials are simulated at a time
 	Say     func(string)   // tells the user something
 	Host    HostConfig     // its zero value: the machine is no host of runs over several
+	// Run runs blocks of an experiment until there are no more; nil: runner.Work does.
+	Run func(context.Context, *experiment.Experiment, *results.Folder, work.Feed, runner.Options) error
 }
 
 // Work runs trials of whatever runs of this program are in the queue, until ctx ends.
@@ -278,5 +281,8 @@ func (w *worker) work(ctx context.Context, f *feed) (err error) {
 	}()
 	options := w.cfg.Options
 	options.Workers = w.cores
+	if w.cfg.Run != nil {
+		return w.cfg.Run(ctx, e, folder, f, options)
+	}
 	return runner.Work(ctx, e, folder, f, options)
 }
