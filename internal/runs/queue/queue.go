@@ -71,10 +71,32 @@ type Server struct {
 	URL         string // one, or several with commas between
 	Credentials string // file; "": none
 	CA          string // file; "": the system's
+
+	// Hub is how to reach the NATS server behind a hub (package hub), whose address URL then is; nil:
+	// URL is the address of a NATS server.
+	Hub []nats.Option
+}
+
+// Invitation is how a worker is started, for people. Offering is for one that offers its machine.
+func (s Server) Invitation(offering bool) string {
+	line := "bench work --join " + s.URL
+	if s.Hub != nil {
+		line = "bench join INVITATION"
+	}
+	if offering {
+		line += " --address ADDRESS"
+	}
+	if s.Hub != nil {
+		line += " (bench hub token prints an invitation)"
+	}
+	return line
 }
 
 // Check says why a server must not be used: what leaves the machine is encrypted.
 func (s Server) Check() error {
+	if s.Hub != nil { // its connections are
+		return nil
+	}
 	for one := range strings.SplitSeq(s.URL, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
@@ -141,7 +163,8 @@ func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
 	options = append(options, nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(200*time.Millisecond), nats.Timeout(5*time.Second),
 		nats.PingInterval(5*time.Second))
-	if strings.Contains(s.URL, "tls://") {
+	options = append(options, s.Hub...)
+	if s.Hub == nil && strings.Contains(s.URL, "tls://") {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
 	if s.CA != "" {

@@ -31,6 +31,7 @@ type WorkerConfig struct {
 	Options runner.Options // the programs; Workers is how many trials are simulated at a time
 	Say     func(string)   // tells the user something
 	Host    HostConfig     // its zero value: the machine is no host of runs over several
+	Until   Until
 }
 
 // Work runs trials of whatever runs of this program are in the queue, until ctx ends.
