@@ -29,6 +29,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -120,7 +121,9 @@ func (s Server) Check() error {
 // A link is a connection to NATS. It never gives up to reconnect.
 type link struct {
 	nc      *nats.Conn
+	server  Server
 	note    func(string) // tells the user something
+	lost    atomic.Value // an error: why the connection cannot come back
 	js      jetstream.JetStream
 	trials  jetstream.Stream
 	results jetstream.Stream
@@ -136,7 +139,8 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	nc, err := s.dial(name, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+	l := &link{server: s, note: note}
+	nc, err := s.dial(name, nats.ReconnectErrHandler(l.refused), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		if errors.Is(err, nats.ErrPermissionViolation) {
 			note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
 		}
@@ -144,7 +148,7 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	if err != nil {
 		return nil, err
 	}
-	l := &link{nc: nc, note: note}
+	l.nc = nc
 	if l.js, err = jetstream.New(nc); err == nil {
 		err = l.open(ctx)
 	}
@@ -156,6 +160,27 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 		return nil, fmt.Errorf("NATS at %s: %w", s.URL, err)
 	}
 	return l, nil
+}
+
+// refused ends a connection that could not be opened again for a reason that has an exit code: the user has
+// to do something about it.
+func (l *link) refused(nc *nats.Conn, err error) {
+	var final interface{ Exit() int }
+	if errors.As(err, &final) {
+		l.lost.Store(err)
+		nc.Close()
+	}
+}
+
+// closed says why the connection is gone for good; nil: it is not.
+func (l *link) closed() error {
+	if !l.nc.IsClosed() {
+		return nil
+	}
+	if err, ok := l.lost.Load().(error); ok {
+		return err
+	}
+	return fmt.Errorf("NATS has closed the connection: %w", l.nc.LastError())
 }
 
 // dial opens a connection.
