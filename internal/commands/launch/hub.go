@@ -39,23 +39,24 @@ func (f *Request) findHub() (err error) {
 	return err
 }
 
-// await waits until as many machines of a hub are free as hosts as the request says.
-func (f *Request) await(s queue.Server) error {
+// await waits until as many machines of a hub are free as the request says, and returns their names.
+func (f *Request) await(s queue.Server) ([]string, error) {
 	want, _ := strconv.Atoi(f.Hosts) // findHub has looked
 	told := -1
 	for {
 		list, err := queue.Workers(context.Background(), s, time.Second)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		there := 0
+		var names []string
 		for _, w := range list {
-			if w.Host != nil {
-				there++
+			if w.Host != nil && w.Host.Busy == "" {
+				names = append(names, w.Machine)
 			}
 		}
+		there := len(names)
 		if there >= want {
-			return nil
+			return names[:want], nil
 		}
 		if there != told {
 			told = there

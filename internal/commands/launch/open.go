@@ -31,13 +31,13 @@ type Request struct {
 	// number of machines, trials are spread over those that have joined it; else they are Queue.
 	Hub      string
 	StartHub func() (queue.Server, error) // starts that hub, and tells people how to join it
-	Workers                     int
-	Quiet                       bool
-	Argv                        []string               // as it is written down
-	Given                       func(flag string) bool // whether a flag is there
-	Note                        func(text string)      // tells people something meanwhile
-	spread                      *nodes.Hosts           // what the file of hosts says; nil: there is none
-	hub                         queue.Server           // that of Hub
+	Workers  int
+	Quiet    bool
+	Argv     []string               // as it is written down
+	Given    func(flag string) bool // whether a flag is there
+	Note     func(text string)      // tells people something meanwhile
+	spread   *nodes.Hosts           // what the file of hosts says; nil: there is none
+	hub      queue.Server           // that of Hub
 }
 
 // Open makes the folder of a new run, or opens that of an old one.
@@ -202,12 +202,12 @@ func (f *Request) findHosts(e *experiment.Experiment, dir string) error {
 			f.Note(text)
 		}
 	}
-	if f.Hub != "" {
-		if err := f.await(from); err != nil {
+	var err error
+	if f.Hub != "" && len(names) == 0 {
+		if names, err = f.await(from); err != nil {
 			return err
 		}
 	}
-	var err error
 	f.spread, err = nodes.FindHosts(context.Background(), from, e, names, note)
 	return err
 }
