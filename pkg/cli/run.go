@@ -109,8 +109,8 @@ func elsewhere(c *cobra.Command, f *launch.Request) {
 		"HOST:PORT, of a hub that ends with the run")
 	flags.Lookup("hub").NoOptDefVal = launch.HubHere
 	flags.StringVar(&f.Hosts, "hosts", "",
-		"spread the nodes of each trial over the machines in `FILE`, those at a URL, or, with --hub, over so "+
-			"many of its machines")
+		"spread the nodes of each trial over the machines in `FILE`, those at a URL, or, with --hub, over "+
+			"so many of its machines")
 }
 
 func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error) {

@@ -320,8 +320,8 @@ func (f *Request) sameHost(dir string) error {
 	}
 	switch {
 	case h.Queue != "" && f.Queue.URL == "":
-		return usage("--resume: workers ran its trials; add --queue and the address of their NATS server, or " +
-			"--hub and that of their hub")
+		return usage("--resume: workers ran its trials; add --queue and the address of their NATS server, " +
+			"or --hub and that of their hub")
 	case h.Queue == "" && f.Queue.URL != "":
 		return usage("--queue or --hub with --resume: the run began without one; leave it out")
 	case !slices.Equal(h.Hosts, hosts):

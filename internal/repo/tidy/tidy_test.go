@@ -142,7 +142,7 @@ var table = []struct {
 	{"internal/commands/progress", []string{"internal/answers/answer", "internal/base/console", "internal/answers/view",
 		"internal/commands/outcome", "internal/base/stats", "pkg/runner", "pkg/trace"}},
 	{"internal/commands/launch", []string{"internal/answers/answer", "internal/commands/catalog", "internal/commands/outcome", "internal/commands/plan",
-		"internal/base/program", "internal/commands/progress", "internal/runs/hub", "internal/runs/queue", "internal/commands/replay", "internal/base/transport",
+		"internal/base/program", "internal/commands/progress", "internal/base/console", "internal/runs/hub", "internal/runs/queue", "internal/commands/replay", "internal/base/transport",
 		"pkg/experiment", "pkg/results", "pkg/runner"}},
 	{"internal/answers/chart", nil},
 	{"internal/answers/report", []string{"internal/answers/answer", "internal/answers/chart", "internal/answers/theme", "internal/base/console", "internal/base/proc",
