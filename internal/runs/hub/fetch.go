@@ -35,8 +35,8 @@ func (m *Member) Fetch(ctx context.Context, programs map[string]Program, ours st
 	path string, remove func(), err error) {
 	want, there := programs[Platform]
 	if !there {
-		return "", nil, mistaken("the hub at %s has no program for %s (it has: %s); start it with --programs "+
-			"DIR, a folder with the archives of its release", m.Address, Platform,
+		return "", nil, mistaken("the hub at %s has no program for %s (it has: %s); start it with "+
+			"--programs DIR, a folder with the archives of its release", m.Address, Platform,
 			strings.Join(slices.Sorted(maps.Keys(programs)), ", "))
 	}
 	if want.SHA256 == ours {
@@ -52,7 +52,8 @@ func (m *Member) Fetch(ctx context.Context, programs map[string]Program, ours st
 			remove()
 		}
 	}()
-	say(fmt.Sprintf("the hub has another program than this one: fetching it, %.1f MB", float64(want.Size)/1e6))
+	say(fmt.Sprintf("the hub has another program than this one: fetching it, %.1f MB",
+		float64(want.Size)/1e6))
 	path = filepath.Join(dir, "bench")
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
 	if err != nil {
@@ -129,8 +130,8 @@ func (m *Member) Pass() (*os.File, error) {
 // removes that program.
 func Resume(file *os.File) (m *Member, remove func(), err error) {
 	remove = func() {}
-	if exe, err := os.Executable(); err == nil && strings.HasPrefix(filepath.Base(filepath.Dir(exe)), fetched) {
-		dir := filepath.Dir(exe)
+	exe, err := os.Executable()
+	if dir := filepath.Dir(exe); err == nil && strings.HasPrefix(filepath.Base(dir), fetched) {
 		mine, err := agent.KeepDir(dir)
 		if err != nil {
 			return nil, remove, err
