@@ -20,12 +20,12 @@ func (f *Request) findHub() (err error) {
 	case f.Hub == "":
 		return nil
 	case f.Queue.URL != "" || f.Machines != "" || f.Host != "" || f.Shard != "" || f.Workers > 0:
-		return usage("--hub with --queue, --machines, --host, --shard or --workers: the machines of the hub " +
-			"run the trials; leave one of them out")
+		return usage("--hub with --queue, --machines, --host, --shard or --workers: the machines of the " +
+			"hub run the trials; leave one of them out")
 	case f.Hosts != "":
 		if n, err := strconv.Atoi(f.Hosts); err != nil || n < 1 {
-			return usage("--hosts %q with --hub, expected how many of its machines each trial is spread over, "+
-				"as --hosts 3", f.Hosts)
+			return usage("--hosts %q with --hub, expected how many of its machines each trial is spread "+
+				"over, as --hosts 3", f.Hosts)
 		}
 	}
 	if f.Hub == HubHere {
