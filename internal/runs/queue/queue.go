@@ -34,6 +34,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -85,6 +86,9 @@ type Server struct {
 	Context     string // of the nats CLI: name or file; "": none. See ReadContext
 
 	login *bus.DialConfig // of Context, once it is read
+	// Hub is how to reach the NATS server behind a hub (package hub), whose address URL then is; nil:
+	// URL is the address of a NATS server.
+	Hub []nats.Option
 }
 
 // ReadContext takes over what the context says: its login, and its servers if there is no URL. What the
@@ -101,8 +105,26 @@ func (s *Server) ReadContext() error {
 	return nil
 }
 
+// Invitation is how a worker is started, for people. Offering is for one that offers its machine.
+func (s Server) Invitation(offering bool) string {
+	line := "bench work --join " + s.URL
+	if s.Hub != nil {
+		line = "bench join INVITATION"
+	}
+	if offering {
+		line += " --address ADDRESS"
+	}
+	if s.Hub != nil {
+		line += " (bench hub token prints an invitation)"
+	}
+	return line
+}
+
 // Check says why a server must not be used: what leaves the machine is encrypted.
 func (s Server) Check() error {
+	if s.Hub != nil { // its connections are
+		return nil
+	}
 	if (s.Cert == "") != (s.Key == "") {
 		return errors.New("--nats-cert and --nats-key belong together; give both")
 	}
@@ -129,7 +151,9 @@ func (s Server) Check() error {
 // A link is a connection to NATS. It never gives up to reconnect.
 type link struct {
 	nc      *nats.Conn
+	server  Server
 	note    func(string) // tells the user something
+	lost    atomic.Value // an error: why the connection cannot come back
 	js      jetstream.JetStream
 	trials  jetstream.Stream
 	results jetstream.Stream
@@ -145,15 +169,17 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	nc, err := s.dial(name, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
-		}
-	}))
+	l := &link{server: s, note: note}
+	nc, err := s.dial(name, nats.ReconnectErrHandler(l.refused),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
+			}
+		}))
 	if err != nil {
 		return nil, err
 	}
-	l := &link{nc: nc, note: note}
+	l.nc = nc
 	if l.js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*inFlight)); err == nil {
 		err = l.open(ctx)
 	}
@@ -167,12 +193,34 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	return l, nil
 }
 
+// refused ends a connection that could not be opened again for a reason that has an exit code: the user has
+// to do something about it.
+func (l *link) refused(nc *nats.Conn, err error) {
+	var final interface{ Exit() int }
+	if errors.As(err, &final) {
+		l.lost.Store(err)
+		nc.Close()
+	}
+}
+
+// closed says why the connection is gone for good; nil: it is not.
+func (l *link) closed() error {
+	if !l.nc.IsClosed() {
+		return nil
+	}
+	if err, ok := l.lost.Load().(error); ok {
+		return err
+	}
+	return fmt.Errorf("NATS has closed the connection: %w", l.nc.LastError())
+}
+
 // dial opens a connection.
 func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
 	options = append(options, nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(200*time.Millisecond), nats.Timeout(5*time.Second),
 		nats.PingInterval(5*time.Second))
-	if strings.Contains(s.URL, "tls://") {
+	options = append(options, s.Hub...)
+	if s.Hub == nil && strings.Contains(s.URL, "tls://") {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
 	var how bus.DialConfig

@@ -191,8 +191,8 @@ func (q *Sender) Next(ctx context.Context) (all []work.Yield, err error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if q.link.nc.IsClosed() {
-			return nil, fmt.Errorf("NATS has closed the connection: %w", q.link.nc.LastError())
+		if err := q.link.closed(); err != nil {
+			return nil, err
 		}
 		if first {
 			continue
@@ -349,7 +349,7 @@ func (q *Sender) look(ctx context.Context) {
 			}
 			why += "; " + q.head.Program.Remedy(list[0].Site.Tool, q.head.Virtual)
 		}
-		q.note(why + "; start one with bench work --join, of the same build")
+		q.note(why + "; start one of the same build: " + q.link.server.Invitation(false))
 	}
 }
 
