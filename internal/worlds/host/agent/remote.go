@@ -379,6 +379,12 @@ func (r *Remote) Begin(t Trial, reports chan<- Report) error {
 // Start implements Agent. That it failed is a report.
 func (r *Remote) Start(a control.Assignment) error { return r.tell(request{Start: &a}) }
 
+// Stock implements Agent. Reading what thousands of processes hold takes its time.
+func (r *Remote) Stock() (Stock, error) {
+	a, err := r.ask(r.cfg.Patience+r.cfg.Ready, request{Stock: true})
+	return a.Stock, err
+}
+
 // Order implements Agent. That it failed is a report.
 func (r *Remote) Order(n Ref, list ...control.Order) error {
 	return r.tell(request{Order: &orders{n, list}})

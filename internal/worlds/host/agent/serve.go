@@ -165,6 +165,8 @@ func (s *service) answer(r *request) (a answer, err error) {
 		a.Deaf, err = l.Deaf(r.Deaf.Trial, r.Deaf.Nodes)
 	case r.Begin != nil:
 		err = s.begin(*r.Begin)
+	case r.Stock:
+		a.Stock, err = l.Stock()
 	case r.Signal != nil:
 		a.At, err = l.Signal(r.Signal.Signal, r.Signal.Nodes...)
 	case r.Counters != nil:
