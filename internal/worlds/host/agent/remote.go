@@ -26,6 +26,7 @@ type RemoteConfig struct {
 	Address string // of the machine, at which this one and the other hosts reach it
 	// Interface is the network interface there whose address it is, if Address is empty.
 	Interface string
+	Ports     Ports         // that the bus and the clock listen on there
 	Nodes     int           // the most that a trial has
 	Run       string        // marks the environment of what it starts
 	Ready     time.Duration // how long a node may take to read what it is; 0: see PatienceFor
@@ -152,7 +153,8 @@ func (r *Remote) start() error {
 		return err
 	}
 	a, err := r.ask(agentStartTimeout, request{Hello: &hello{Protocol: Protocol, Name: r.cfg.Name,
-		Nodes: r.cfg.Nodes, Run: r.cfg.Run, Ready: r.cfg.Ready, Address: r.cfg.Address, TLS: proof}})
+		Nodes: r.cfg.Nodes, Run: r.cfg.Run, Ready: r.cfg.Ready, Address: r.cfg.Address, Ports: r.cfg.Ports,
+		TLS: proof}})
 	if err != nil {
 		return err
 	}
@@ -344,6 +346,10 @@ func (r *Remote) silent(within time.Duration, err error) error {
 func (r *Remote) StartBus(cfg bus.ServerConfig) (reply bus.ServerReply, err error) {
 	if err = r.connect(); err != nil {
 		return reply, err
+	}
+	cfg.Port = r.cfg.Ports.At(portClients)
+	if cfg.Cluster != nil {
+		cfg.Cluster.Port = r.cfg.Ports.At(portRoutes)
 	}
 	a, err := r.ask(busStartTimeout+r.cfg.Patience, request{Bus: &cfg})
 	return a.Bus, err

@@ -114,7 +114,7 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 	if a.About, err = json.Marshal(about); err != nil {
 		return a, err
 	}
-	if s.clock, err = serveClock(h.Address, h.TLS); err != nil {
+	if s.clock, err = serveClock(h.Address, h.Ports.At(portClock), h.TLS); err != nil {
 		return a, err
 	}
 	_, port, _ := net.SplitHostPort(s.clock.Addr().String()) // it has one

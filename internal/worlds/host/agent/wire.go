@@ -44,7 +44,8 @@ type hello struct {
 	Run      string        `json:"run"`
 	Ready    time.Duration `json:"ready"`
 	Address  string        `json:"address"` // to listen on for the clock
-	TLS      *bus.TLS      `json:"tls"`     // of that listener
+	Ports    Ports         `json:"ports,omitzero"`
+	TLS      *bus.TLS      `json:"tls"` // of that listener
 }
 
 type audience struct {
