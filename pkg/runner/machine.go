@@ -42,10 +42,10 @@ func otherProgram(ours results.Tool, site results.Site) []string {
 		ours.Commit == theirs.Commit && ours.Commit != "" && !ours.Dirty && !theirs.Dirty:
 		return nil
 	case ours.Commit == theirs.Commit:
-		return []string{fmt.Sprintf("it is not known whether %s runs the same program as bench: build both "+
-			"from the same commit, without uncommitted changes", who)}
+		return []string{fmt.Sprintf("%s: it is not known whether it runs the same program as bench; build "+
+			"both from the same commit, without uncommitted changes", who)}
 	}
-	return []string{fmt.Sprintf("%s runs another program than bench: it was built from commit %.12s, "+
+	return []string{fmt.Sprintf("%s: it runs another program than bench: it was built from commit %.12s, "+
 		"bench from %.12s; build both from the same one", who, cmp.Or(theirs.Commit, "unknown"),
 		cmp.Or(ours.Commit, "unknown"))}
 }

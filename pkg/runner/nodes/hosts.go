@@ -289,7 +289,8 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	for _, one := range h.Hosts {
 		a, err := agent.NewRemote(agent.RemoteConfig{Name: one.Name,
 			Command: strings.Fields(one.Command), Dial: one.dial, Address: one.Address,
-			Interface: one.Interface, Ports: one.Ports, Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
+			Interface: one.Interface, Ports: one.Ports,
+			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
 			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots,

@@ -34,7 +34,8 @@ func ParsePorts(text string, need int) (p Ports, err error) {
 	}
 	switch {
 	case err != nil || p.First < 1 || p.Last > 65535 || p.Last < p.First:
-		return Ports{}, fmt.Errorf("%q, expected a range of ports from 1 to 65535, as 7000-%d", text, 6999+need)
+		return Ports{}, fmt.Errorf("%q, expected a range of ports from 1 to 65535, as 7000-%d", text,
+			6999+need)
 	case p.Last-p.First+1 < need:
 		return Ports{}, fmt.Errorf("%s has %d of the %d ports that a host listens on; expected %d-%d", text,
 			p.Last-p.First+1, need, p.First, p.First+need-1)
