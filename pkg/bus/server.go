@@ -56,6 +56,7 @@ type ServerConfig struct {
 // A server that knows its secret, and has a certificate of its authority, is a member.
 type Cluster struct {
 	Secret string   `json:"secret"`
+	Port   int      `json:"port,omitempty"`   // for routes; 0: any that is free
 	Routes []string `json:"routes,omitempty"` // of the members that are there already: see Server.Route
 }
 
@@ -173,7 +174,7 @@ func secure(o *server.Options, cfg ServerConfig) (err error) {
 	if cfg.TLS == nil || c.Secret == "" {
 		return errors.New("a cluster needs TLS and a secret")
 	}
-	o.Cluster = server.ClusterOpts{Name: clusterName, Host: o.Host, Port: server.RANDOM_PORT,
+	o.Cluster = server.ClusterOpts{Name: clusterName, Host: o.Host, Port: orElse(c.Port, server.RANDOM_PORT),
 		Username: clusterName, Password: c.Secret, AuthTimeout: o.AuthTimeout, TLSTimeout: o.TLSTimeout,
 		NoAdvertise: true, PoolSize: -1, Compression: server.CompressionOpts{Mode: server.CompressionOff},
 		ConnectRetries: routeTries}

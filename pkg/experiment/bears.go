@@ -14,6 +14,15 @@ const (
 	memberEach    = 500
 )
 
+// Bears is how many nodes so many processors bear, about, of an algorithm that does not talk all the time:
+// nodes that share processes, or have one each.
+func Bears(processors int, shared bool) int {
+	if shared {
+		return processors * memberEach
+	}
+	return processors * processesEach
+}
+
 // tooMany says that so many processors do not bear the largest cell of e; "" if they do.
 func (e *Experiment) tooMany(processors int) string {
 	if !transport.Real(e.Transport) {
@@ -24,10 +33,11 @@ func (e *Experiment) tooMany(processors int) string {
 		p := &e.Cells[i].Plan
 		switch {
 		case p.Nodes <= nodes:
-		case p.PerProcess > 0 && p.Nodes > processors*memberEach:
-			nodes, most, remedy = p.Nodes, processors*memberEach, ""
-		case p.PerProcess == 0 && p.Nodes > processors*processesEach:
-			nodes, most = p.Nodes, processors*processesEach
+		case p.Nodes <= Bears(processors, p.PerProcess > 0):
+		case p.PerProcess > 0:
+			nodes, most, remedy = p.Nodes, Bears(processors, true), ""
+		default:
+			nodes, most = p.Nodes, Bears(processors, false)
 			remedy = fmt.Sprintf("write hosting: {run_as: %s}, or ", metric.RunAsGoroutine)
 		}
 	}

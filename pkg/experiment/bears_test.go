@@ -18,6 +18,8 @@ func TestTooMany(t *testing.T) {
 		{"[3, 201]", "nats", "process", "201 nodes on one machine, with 2 processors: it bears about 200, and fewer that " +
 			"talk all the time; expect invalid trials, or write hosting: {run_as: goroutine}, or spread them"},
 		{"[201, 1000]", "nats", "goroutine", ""},
+		{"[201, 1001]", "nats", "goroutine", "1001 nodes on one machine, with 2 processors: it bears about 1000, and fewer " +
+			"that talk all the time; expect invalid trials, or spread them"},
 		{"[201, 5000]", "sim", "process", ""},
 	} {
 		e, err := Parse("x.yaml", fmt.Appendf(nil, "algorithms: [mutex/naimi-trehel]\ntransport: %s\n"+

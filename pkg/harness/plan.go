@@ -38,6 +38,8 @@ type Plan struct {
 	// PerProcess is how many processes share one of the operating system, as goroutines of it;
 	// 0: each has its own.
 	PerProcess int `json:"per_process,omitempty"`
+	// Probe makes the trial a question to the machines: do they bear so many nodes? See Quality.Shares.
+	Probe bool `json:"probe,omitempty"`
 	// Reuse has a process of the operating system live through one trial after the other.
 	Reuse bool `json:"reuse,omitempty"`
 	// Reigns has the judge of an election tell who led from when to when: the trials of a run with

@@ -44,4 +44,23 @@ type Quality struct {
 	// led the trial: half the width of the interval that holds the truth, on the worst host. 0: all
 	// nodes have one clock.
 	ClockError time.Duration
+	// Shares are what the machines bear, of a Plan that is a Probe.
+	Shares []Share
 }
+
+// A Share is the part of a trial that one machine has, and what the machine bears by what was measured
+// while its nodes started.
+type Share struct {
+	Host    string // its name
+	Nodes   int    // that the trial has there
+	Started int    // of those, when it was known how many it bears
+	Fits    int    // that it bears, Started among them
+	Cores   int
+	PerNode uint64 // bytes that each node took, its part of the bus among them
+	Memory  uint64 // bytes that the machine had left then
+	Tasks   bool   // processes and threads are the least that it has, not memory
+	Cut     bool   // the trial would have more nodes there, but these are as many as it bears
+}
+
+// Short says whether the machine does not bear its share.
+func (s *Share) Short() bool { return s.Fits < s.Nodes }

@@ -172,6 +172,7 @@ type run struct {
 	// ahead is how many simulated trials may be under way when the next ones are asked for.
 	// More than 0 is for a schedule that does not depend on what comes of them.
 	ahead   int
+	probed  bool             // the machines were asked whether they bear so many nodes
 	sites   []results.Site   // of the programs that have the nodes, if it is not this one
 	workers []results.Worker // elsewhere, by name
 	firsts  results.Firsts   // of the trials that failed in this process
@@ -299,6 +300,9 @@ func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experim
 		r.bus = bus
 	}
 	r.starts = append(r.starts, time.Since(begun))
+	if err := r.probe(ctx, machine, len(sites), token); err != nil {
+		return nil, err
+	}
 	for ; len(todo) > 0 && todo[0].Round == round; todo = r.next() {
 		for _, t := range todo {
 			if err := r.attempts(ctx, machine, t, token); err != nil {

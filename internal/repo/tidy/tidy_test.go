@@ -120,7 +120,7 @@ var table = []struct {
 	{"pkg/runner", []string{"internal/worlds/guest",
 		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/trace", "internal/base/stats", "internal/runs/work",
 		"pkg/fault", "pkg/harness", "pkg/check", "pkg/experiment", "pkg/metric", "pkg/results",
-		"internal/base/proc",
+		"internal/base/proc", "internal/base/console",
 	}},
 	{"internal/runs/queue", []string{"internal/worlds/guest",
 		"internal/base/text", "pkg/experiment", "pkg/results", "pkg/runner", "internal/runs/work", "pkg/bus",

@@ -59,6 +59,7 @@ type Host struct {
 	Agent   agent.Agent
 	Address string // at which the other hosts reach it; empty: there are none
 	Slots   int    // see harness.Slots
+	bears   int    // Slots are no more than this, which a probe has found; 0: nothing was found
 	Bus     string // the server of an external bus that its nodes connect to; empty: any
 }
 
@@ -273,6 +274,16 @@ func (m *Machine) URL() string {
 // that was run and skewed has reasons in End.Invalid.
 func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	end harness.End, q harness.Quality, err error) {
+	for {
+		end, q, err = m.runOnce(ctx, s, sink)
+		if err != nil || !m.narrow(s, q.Shares) {
+			return end, q, err
+		}
+	}
+}
+
+func (m *Machine) runOnce(ctx context.Context, s *harness.Setup, sink trace.Sink) (
+	end harness.End, q harness.Quality, err error) {
 	before, err := m.ready()
 	if err != nil {
 		return end, q, err
@@ -287,7 +298,13 @@ func (m *Machine) Run(ctx context.Context, s *harness.Setup, sink trace.Sink) (
 	if err = t.beginAtAgents(); err != nil {
 		return end, q, err
 	}
-	if end, err = t.startNodes(ctx); err != nil || len(end.Invalid) > 0 {
+	if s.Probe {
+		if t.stocks, err = t.readStocks(); err != nil {
+			return end, q, err
+		}
+	}
+	end, err = t.startNodes(ctx)
+	if q.Shares = t.shares; err != nil || len(end.Invalid) > 0 {
 		return end, q, err
 	}
 	q.ReadyTime = clock.Monotonic() - begun

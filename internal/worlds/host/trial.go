@@ -56,6 +56,8 @@ type trial struct {
 	inTime      bool          // the end was known before the start
 	asked       time.Duration // when the clocks of the hosts were compared, before the start
 	clockError  time.Duration
+	stocks      []agent.Stock   // of a probe: of the sites, before the first node
+	shares      []harness.Share // likewise: what they bear
 }
 
 // A node is one incarnation of a node.
@@ -167,8 +169,27 @@ func (t *trial) beginAtAgents() (err error) {
 
 // startNodes starts the nodes and waits until all are ready.
 func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
+	for from := 0; from < len(t.nodes); {
+		to := t.nextBatch(from)
+		end, err := t.startSome(ctx, from, to)
+		if err != nil || len(end.Invalid) > 0 {
+			return end, err
+		}
+		if end.Invalid, err = t.measureShares(to); err != nil || len(end.Invalid) > 0 {
+			return end, err
+		}
+		from = to
+	}
+	if end, err := t.measureLead(ctx); err != nil || len(end.Invalid) > 0 {
+		return end, err
+	}
+	return t.awaitHearing(ctx)
+}
+
+// startSome starts the nodes from one place to another, and waits until they are ready.
+func (t *trial) startSome(ctx context.Context, from, to int) (harness.End, error) {
 	missing := 0
-	for i := range t.nodes {
+	for i := from; i < to; i++ {
 		n := t.newNode(agent.Ref{ID: algo.ID(i + 1)})
 		if slices.Contains(t.setup.Crashed, n.ID) {
 			n.dead, n.downAt = true, -1
@@ -179,19 +200,12 @@ func (t *trial) startNodes(ctx context.Context) (harness.End, error) {
 		}
 		missing++
 	}
-	end, err := t.await(ctx, missing, func(n *node, r *control.Report) bool {
+	return t.await(ctx, missing, func(n *node, r *control.Report) bool {
 		if r.Ready {
 			n.ready, n.dead = true, false
 		}
 		return r.Ready
 	})
-	if err != nil || len(end.Invalid) > 0 {
-		return end, err
-	}
-	if end, err = t.measureLead(ctx); err != nil || len(end.Invalid) > 0 {
-		return end, err
-	}
-	return t.awaitHearing(ctx)
 }
 
 // await waits until so many nodes have reported what is awaited of each.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ type Host struct {
 	// Interface is the network interface there whose address it is, where Address is not
 	// known beforehand.
 	Interface string
+	Ports     agent.Ports
 	Slots     int    // processes that it may have; 0: any number
 	Region    string // of the network's latency, whose processes live there by ByRegion
 	Bus       string // the server of the experiment's own bus that they connect to; empty: bus.url
@@ -61,6 +63,8 @@ func (h *Hosts) schema() *config.Schema {
 					Of: config.SomeText("a name or an IP address").To(&h.Address)},
 				{Name: "interface", Doc: "the network interface there whose address it is",
 					Of: config.SomeText("the name of a network interface").To(&h.Interface)},
+				{Name: "ports", Doc: "that it listens on, three of them, as 7000-7002", Default: `""`,
+					Of: portsType().To(&h.Ports)},
 				{Name: "slots", Doc: "processes that it may have; 0 for any number", Default: "0",
 					Of: config.Whole[int](0, 100_000).To(&h.Slots)},
 				{Name: "region", Doc: "whose processes live there, with placement: region",
@@ -86,6 +90,25 @@ func (h *Hosts) schema() *config.Schema {
 					To(&h.Placement)},
 		},
 	}
+}
+
+// portsNeeded is how many ports a host of a file listens on. That of a worker has one more.
+const portsNeeded = 3
+
+func portsType() config.Type[agent.Ports] {
+	parse := func(text string) agent.Ports {
+		p, _ := agent.ParsePorts(text, portsNeeded) // it was read before
+		return p
+	}
+	return config.As(config.Words("a range of ports, as 7000-7002", func(text string) string {
+		if text == "" {
+			return ""
+		}
+		if _, err := agent.ParsePorts(text, portsNeeded); err != nil {
+			return fmt.Sprintf("a range of %d ports or more, as 7000-7002", portsNeeded)
+		}
+		return ""
+	}), parse, agent.Ports.String)
 }
 
 // LoadHosts reads a hosts file. The error, if any, holds everything that is wrong.
@@ -266,7 +289,8 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	for _, one := range h.Hosts {
 		a, err := agent.NewRemote(agent.RemoteConfig{Name: one.Name,
 			Command: strings.Fields(one.Command), Dial: one.dial, Address: one.Address,
-			Interface: one.Interface, Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
+			Interface: one.Interface, Ports: one.Ports,
+			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
 			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots,

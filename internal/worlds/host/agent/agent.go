@@ -42,6 +42,8 @@ type Agent interface {
 	// Start starts a node. The paths in its assignment are the agent's to say, and so is
 	// what the former incarnation of its process has saved.
 	Start(a control.Assignment) error
+	// Stock is what the machine has left, and what the nodes of the trial and the bus hold of it.
+	Stock() (Stock, error)
 	// Order hands orders to a node, all at once.
 	Order(n Ref, orders ...control.Order) error
 	// Signal does something to nodes, one right after the other, and says when: to each, in
@@ -87,6 +89,13 @@ type Trial struct {
 	PerProcess int `json:"per_process,omitempty"`
 	// Reuse has a process be a node of one trial after the other.
 	Reuse bool `json:"reuse,omitempty"`
+}
+
+// A Stock is what a machine has, and what of it the trial has taken.
+type Stock struct {
+	Left  proc.Room      `json:"left"`
+	Taken proc.Footprint `json:"taken"` // by the processes of nodes, and by the bus
+	Cores int            `json:"cores"`
 }
 
 // A Signal is what an agent can do to a node without its help.

@@ -27,10 +27,10 @@ func TestServeClock_Strangers(t *testing.T) {
 	must(t, err)
 	foreign, err := other.Issue(address)
 	must(t, err)
-	if s, err := serveClock(address, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if s, err := serveClock(address, 0, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("it listens without a certificate: %v, %v", s, err)
 	}
-	s, err := serveClock(address, proof)
+	s, err := serveClock(address, 0, proof)
 	must(t, err)
 	defer s.Close()
 	foreign.CA = proof.CA // it believes the clock, which does not believe it

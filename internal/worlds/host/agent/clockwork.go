@@ -11,6 +11,7 @@ import (
 	"math"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ const answerSize = 32
 // A clockServer tells a peer that has a certificate of the run what this machine's clock shows.
 type clockServer struct{ net.Listener }
 
-func serveClock(address string, proof *bus.TLS) (*clockServer, error) {
+func serveClock(address string, port int, proof *bus.TLS) (*clockServer, error) {
 	if proof == nil {
 		return nil, errors.New("serve clock: no certificate: nothing listens without one")
 	}
@@ -34,7 +35,7 @@ func serveClock(address string, proof *bus.TLS) (*clockServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve clock: %w", err)
 	}
-	l, err := tls.Listen("tcp", net.JoinHostPort(address, "0"), cfg)
+	l, err := tls.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)), cfg)
 	if err != nil {
 		return nil, fmt.Errorf("serve clock: %w: is %s an address of this machine?", err, address)
 	}

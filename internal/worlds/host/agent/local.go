@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -180,6 +181,29 @@ func (l *Local) Start(a control.Assignment) (err error) {
 	_ = child.Stdin.SetWriteDeadline(time.Now().Add(l.cfg.Ready))
 	go s.listen(n, child, slices.Concat([]byte(s.Plan), []byte{'\n'}, line, []byte{'\n'}))
 	return nil
+}
+
+// Stock implements Agent.
+func (l *Local) Stock() (Stock, error) {
+	s := Stock{Left: proc.RoomLeft(), Cores: runtime.NumCPU()}
+	if l.bus != nil {
+		s.Taken.Add(proc.FootprintOf(l.bus.Pid()))
+	}
+	for _, child := range l.idle {
+		s.Taken.Add(proc.FootprintOf(child.Pid()))
+	}
+	if l.session == nil {
+		return s, nil
+	}
+	for _, n := range l.session.nodes {
+		if a, is := n.life.(alone); is {
+			s.Taken.Add(proc.FootprintOf(a.child.Pid()))
+		}
+	}
+	for _, c := range l.session.crews {
+		s.Taken.Add(proc.FootprintOf(c.child.Pid()))
+	}
+	return s, nil
 }
 
 // reuse is a process of a former trial; nil: there is none. A node that is up again gets a new

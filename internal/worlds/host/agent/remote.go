@@ -26,6 +26,7 @@ type RemoteConfig struct {
 	Address string // of the machine, at which this one and the other hosts reach it
 	// Interface is the network interface there whose address it is, if Address is empty.
 	Interface string
+	Ports     Ports         // that the bus and the clock listen on there
 	Nodes     int           // the most that a trial has
 	Run       string        // marks the environment of what it starts
 	Ready     time.Duration // how long a node may take to read what it is; 0: see PatienceFor
@@ -152,7 +153,8 @@ func (r *Remote) start() error {
 		return err
 	}
 	a, err := r.ask(agentStartTimeout, request{Hello: &hello{Protocol: Protocol, Name: r.cfg.Name,
-		Nodes: r.cfg.Nodes, Run: r.cfg.Run, Ready: r.cfg.Ready, Address: r.cfg.Address, TLS: proof}})
+		Nodes: r.cfg.Nodes, Run: r.cfg.Run, Ready: r.cfg.Ready, Address: r.cfg.Address, Ports: r.cfg.Ports,
+		TLS: proof}})
 	if err != nil {
 		return err
 	}
@@ -345,6 +347,10 @@ func (r *Remote) StartBus(cfg bus.ServerConfig) (reply bus.ServerReply, err erro
 	if err = r.connect(); err != nil {
 		return reply, err
 	}
+	cfg.Port = r.cfg.Ports.At(portClients)
+	if cfg.Cluster != nil {
+		cfg.Cluster.Port = r.cfg.Ports.At(portRoutes)
+	}
 	a, err := r.ask(busStartTimeout+r.cfg.Patience, request{Bus: &cfg})
 	return a.Bus, err
 }
@@ -378,6 +384,12 @@ func (r *Remote) Begin(t Trial, reports chan<- Report) error {
 
 // Start implements Agent. That it failed is a report.
 func (r *Remote) Start(a control.Assignment) error { return r.tell(request{Start: &a}) }
+
+// Stock implements Agent. Reading what thousands of processes hold takes its time.
+func (r *Remote) Stock() (Stock, error) {
+	a, err := r.ask(r.cfg.Patience+r.cfg.Ready, request{Stock: true})
+	return a.Stock, err
+}
 
 // Order implements Agent. That it failed is a report.
 func (r *Remote) Order(n Ref, list ...control.Order) error {

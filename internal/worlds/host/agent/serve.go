@@ -114,7 +114,7 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 	if a.About, err = json.Marshal(about); err != nil {
 		return a, err
 	}
-	if s.clock, err = serveClock(h.Address, h.TLS); err != nil {
+	if s.clock, err = serveClock(h.Address, h.Ports.At(portClock), h.TLS); err != nil {
 		return a, err
 	}
 	_, port, _ := net.SplitHostPort(s.clock.Addr().String()) // it has one
@@ -165,6 +165,8 @@ func (s *service) answer(r *request) (a answer, err error) {
 		a.Deaf, err = l.Deaf(r.Deaf.Trial, r.Deaf.Nodes)
 	case r.Begin != nil:
 		err = s.begin(*r.Begin)
+	case r.Stock:
+		a.Stock, err = l.Stock()
 	case r.Signal != nil:
 		a.At, err = l.Signal(r.Signal.Signal, r.Signal.Nodes...)
 	case r.Counters != nil:

@@ -13,7 +13,7 @@ import (
 // number is refused. Input that ends means that the host is dead, and ends the agent.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
-const Protocol = 4
+const Protocol = 5
 
 // A request is a line that an agent's program reads: one of its fields. The first has Hello,
 // or Interface and then Hello.
@@ -25,6 +25,7 @@ type request struct {
 	Deaf      *audience           `json:"deaf,omitempty"`
 	Begin     *Trial              `json:"begin,omitempty"`
 	Start     *control.Assignment `json:"start,omitempty"` // this and Order have no answer
+	Stock     bool                `json:"stock,omitempty"`
 	Order     *orders             `json:"order,omitempty"`
 	Signal    *signalled          `json:"signal,omitempty"`
 	Counters  *countersWanted     `json:"counters,omitempty"`
@@ -43,7 +44,8 @@ type hello struct {
 	Run      string        `json:"run"`
 	Ready    time.Duration `json:"ready"`
 	Address  string        `json:"address"` // to listen on for the clock
-	TLS      *bus.TLS      `json:"tls"`     // of that listener
+	Ports    Ports         `json:"ports,omitzero"`
+	TLS      *bus.TLS      `json:"tls"` // of that listener
 }
 
 type audience struct {
@@ -81,6 +83,7 @@ type answer struct {
 	Bus        bus.ServerReply `json:"bus,omitzero"`
 	BusStats   bus.ServerStats `json:"bus_stats,omitzero"`
 	Deaf       []uint32        `json:"deaf,omitempty"`
+	Stock      Stock           `json:"stock,omitzero"`
 	At         []time.Duration `json:"at,omitempty"`
 	Counters   []Counters      `json:"counters,omitempty"`
 	Health     Health          `json:"health,omitzero"`
