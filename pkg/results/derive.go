@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -51,12 +52,17 @@ func (s *sheet) digest() string { return hex.EncodeToString(s.sum.Sum(nil)) }
 // tables are those of a run.
 type tables struct {
 	trials, operations, outages, messages, summary *sheet
+	routes                                         *sheet         // nil: no network was measured
 	first                                          []field[Trial] // columns in front of the design
 	metrics                                        []string
 }
 
 func (t *tables) all() []*sheet {
-	return []*sheet{t.trials, t.operations, t.outages, t.messages, t.summary}
+	all := []*sheet{t.trials, t.operations, t.outages, t.messages, t.summary}
+	if t.routes != nil {
+		all = append(all, t.routes)
+	}
+	return all
 }
 
 func (t *tables) discard() {
@@ -68,7 +74,7 @@ func (t *tables) discard() {
 }
 
 // derive writes the tables of the journal beside the old ones.
-func (f *Folder) derive() (_ *tables, err error) {
+func (f *Folder) derive(network *link.Matrix) (_ *tables, err error) {
 	h := &f.log.header
 	t := &tables{metrics: h.Metrics, first: identity}
 	if h.hosts() {
@@ -92,6 +98,16 @@ func (f *Folder) derive() (_ *tables, err error) {
 	} {
 		if *s.to, err = newSheet(f.files, s.name, s.header); err != nil {
 			return nil, err
+		}
+	}
+	if network != nil {
+		if t.routes, err = newSheet(f.files, RoutesFile, names(routes)); err != nil {
+			return nil, err
+		}
+		for i := range network.Routes {
+			if err = writeRow(t.routes, routes, routeOf(&network.Routes[i])); err != nil {
+				return nil, err
+			}
 		}
 	}
 	all := &Table{Header: h}

@@ -192,10 +192,11 @@ func (w *whole) tablesAlone() string {
 // tables holds the tables against the manifest.
 func (w *whole) tables() error {
 	names := []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
-	outages := filepath.Join(w.dir, OutagesFile)
-	_, err := os.Lstat(outages)
-	if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
-		names = append(names, OutagesFile)
+	for _, seldom := range []string{OutagesFile, RoutesFile} { // older runs have no outages
+		_, err := os.Lstat(filepath.Join(w.dir, seldom))
+		if err == nil || w.manifest.Files[seldom] != "" {
+			names = append(names, seldom)
+		}
 	}
 	found := make(chan error, len(names))
 	for _, name := range names {

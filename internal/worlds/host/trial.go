@@ -56,6 +56,7 @@ type trial struct {
 	inTime      bool          // the end was known before the start
 	asked       time.Duration // when the clocks of the hosts were compared, before the start
 	clockError  time.Duration
+	flights     flights // where the network is real
 }
 
 // A node is one incarnation of a node.
@@ -275,6 +276,7 @@ func (t *trial) startNode(n *node) error {
 		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
 		Bus: t.machine.access(int(n.ID-1), n.site.index), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
 	}
+	a.Bus.Stamp = t.setup.Network.Real
 	for kind := range trace.Types() {
 		if t.coordinator.Watches(kind) {
 			a.Watch = append(a.Watch, kind)

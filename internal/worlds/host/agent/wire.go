@@ -13,7 +13,7 @@ import (
 // number is refused. Input that ends means that the host is dead, and ends the agent.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
-const Protocol = 4
+const Protocol = 5
 
 // A request is a line that an agent's program reads: one of its fields. The first has Hello,
 // or Interface and then Hello.
@@ -32,6 +32,7 @@ type request struct {
 	Health    bool                `json:"health,omitempty"`
 	Collect   bool                `json:"collect,omitempty"`
 	Records   *recordsWanted      `json:"records,omitempty"`
+	Probe     []string            `json:"probe,omitempty"` // where the clocks of the others are
 	End       bool                `json:"end,omitempty"`
 }
 
@@ -87,4 +88,5 @@ type answer struct {
 	Collection Collection      `json:"collection,omitzero"`
 	Records    []byte          `json:"records,omitempty"` // see trace.AppendRecord
 	Next       uint64          `json:"next,omitempty"`
+	Probed     []Probed        `json:"probed,omitempty"`
 }
