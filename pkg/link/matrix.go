@@ -52,7 +52,7 @@ const (
 )
 
 // State says what the delays of r are worth.
-func (r *Route) State() string {
+func (r Route) State() string {
 	switch {
 	case len(r.Delays) == 0:
 		return Silent
@@ -61,6 +61,17 @@ func (r *Route) State() string {
 	}
 	return Measured
 }
+
+// MS is a percentile of the delays in ms, for people; "" if nothing arrived.
+func (r Route) MS(percentile int) string {
+	if percentile >= len(r.Delays) {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", float64(r.Delays[percentile])/1e6)
+}
+
+// ErrorMS is the clock error in ms, for people.
+func (r Route) ErrorMS() string { return fmt.Sprintf("%.3f", float64(r.ClockError)/1e6) }
 
 // Percentiles are the percentiles 0 to 100 of delays, which it sorts; none of none.
 func Percentiles(delays []time.Duration) []time.Duration {
