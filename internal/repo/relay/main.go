@@ -8,8 +8,10 @@
 //	relay off IF
 //
 // has an interface send whole frames, with checksums: what the system leaves to cards of its own does not
-// pass a switch like this one. It is for the hosts' ends. Each line of its input is an interface, another one, and the delay from the first to the second, as
-// "to-a to-b 1.1ms". Frames between others pass at once.
+// pass a switch like this one. It is for the hosts' ends.
+//
+// Each line of the relay's input is an interface, another one, and the delay from the first to the second,
+// as "to-a to-b 1.1ms". Frames between others pass at once.
 package main
 
 import (
@@ -108,17 +110,19 @@ func open(name string) (*port, error) {
 		return nil, err
 	}
 	many := unix.PacketMreq{Ifindex: int32(i.Index), Type: unix.PACKET_MR_PROMISC}
-	return &port{fd: fd, at: at}, unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &many)
+	p := &port{fd: fd, at: at}
+	return p, unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &many)
 }
 
-// plain switches off what is left to the card: checksums of what is sent, and frames larger than the network's.
+// plain switches off what is left to the card: checksums, and frames larger than the network's.
 func plain(name string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	for _, what := range []uint32{unix.ETHTOOL_STXCSUM, unix.ETHTOOL_STSO, unix.ETHTOOL_SGSO, unix.ETHTOOL_SGRO} {
+	for _, what := range []uint32{
+		unix.ETHTOOL_STXCSUM, unix.ETHTOOL_STSO, unix.ETHTOOL_SGSO, unix.ETHTOOL_SGRO} {
 		value := [2]uint32{what, 0}
 		request := struct {
 			name [unix.IFNAMSIZ]byte
@@ -126,7 +130,8 @@ func plain(name string) error {
 			_    [16]byte
 		}{data: unsafe.Pointer(&value)}
 		copy(request.name[:], name)
-		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL,
+			uintptr(unsafe.Pointer(&request)))
 		if e != 0 {
 			return fmt.Errorf("%s: ethtool %#x: %w", name, what, e)
 		}
