@@ -54,6 +54,7 @@ type DialConfig struct {
 	Timeout  time.Duration `json:"-"`                  // for connecting; 0: 5 s
 	Patience time.Duration `json:"patience,omitempty"` // with a silent server; 0: 3 s
 	Room     int           `json:"-"`                  // messages that can wait for the process; 0: 65 536
+	Stamp    bool          `json:"stamp,omitempty"`    // note when each message came to the socket
 }
 
 // String says where to and as what, and no secret.
@@ -106,6 +107,7 @@ type Conn struct {
 	self     uint32
 	subjects []string // by destination, once it was sent to; 0 is nobody
 	closed   chan struct{}
+	arrivals *arrivals // nil: nobody notes them
 
 	mu      sync.Mutex
 	closing bool
@@ -118,6 +120,9 @@ type Conn struct {
 // Dial connects.
 func Dial(cfg DialConfig) (*Conn, error) {
 	c := &Conn{closed: make(chan struct{}), room: cmp.Or(cfg.Room, inbox)}
+	if cfg.Stamp {
+		c.arrivals = &arrivals{}
+	}
 	options, err := c.options(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to bus: %v: %w", cfg, err)
@@ -134,6 +139,9 @@ func Dial(cfg DialConfig) (*Conn, error) {
 			cfg, err)
 	case err != nil:
 		return nil, fmt.Errorf("connect to bus: %v: %w", cfg, err)
+	}
+	if c.arrivals != nil {
+		c.arrivals.nc.Store(c.nc)
 	}
 	return c, nil
 }
@@ -153,7 +161,7 @@ func (c *Conn) options(cfg DialConfig) ([]nats.Option, error) {
 		nats.PingInterval(cfg.Patience / 3),
 		nats.MaxPingsOutstanding(2),
 		nats.WriteBufferSize(writeBuffer),
-		quickSockets(),
+		quickSockets(c.arrivals),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.fault(err) }),
 		nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
 			if err == nil { // the server ended it, and may have said why
@@ -268,11 +276,12 @@ func (c *Conn) forward(trial string, self uint32, in <-chan *nats.Msg, out chan<
 // handOn hands one message on, and says whether the connection goes on.
 func (c *Conn) handOn(trial string, self uint32, msg *nats.Msg, out chan<- transport.Message) bool {
 	from, ok := Sender(msg.Subject)
+	came := c.arrivals.next()
 	if ok && from == 0 {
 		_ = c.nc.Publish(subject(trial, self, 0), msg.Data) // that it did not arrive is the answer
 		return true
 	}
-	m := transport.Message{From: from, Where: msg.Subject, Data: msg.Data}
+	m := transport.Message{From: from, Where: msg.Subject, Data: msg.Data, Came: came}
 	select {
 	case out <- m:
 		return true

@@ -17,14 +17,17 @@ import (
 // slept. This thread, which looks for calls that block, then wakes every 20 µs for a while. To
 // a node, which sleeps and wakes with nearly each message, it costs a third of its processor
 // time. But these calls never block, since the socket does not wait, so nobody has to watch them.
-func quickSockets() nats.Option {
+func quickSockets(a *arrivals) nats.Option {
 	return func(o *nats.Options) error {
-		o.CustomDialer = quickDialer{o}
+		o.CustomDialer = quickDialer{o, a}
 		return nil
 	}
 }
 
-type quickDialer struct{ options *nats.Options }
+type quickDialer struct {
+	options  *nats.Options
+	arrivals *arrivals // nil: nobody notes them
+}
 
 func (d quickDialer) Dial(network, address string) (net.Conn, error) {
 	conn, err := net.DialTimeout(network, address, d.options.Timeout)
@@ -33,7 +36,11 @@ func (d quickDialer) Dial(network, address string) (net.Conn, error) {
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		if raw, err := tcp.SyscallConn(); err == nil {
-			return newQuickConn(tcp, raw), nil
+			c := newQuickConn(tcp, raw)
+			if d.arrivals != nil {
+				c.stamp(d.arrivals)
+			}
+			return c, nil
 		}
 	}
 	return conn, nil
@@ -45,6 +52,7 @@ type quickConn struct {
 	raw syscall.RawConn
 
 	reading, writing transfer
+	arrivals         *arrivals // nil: nobody notes them
 }
 
 // A transfer is a call that goes on, with room for what its function would otherwise
@@ -60,14 +68,14 @@ func newQuickConn(tcp *net.TCPConn, raw syscall.RawConn) *quickConn {
 	c := &quickConn{TCPConn: tcp, raw: raw}
 	c.reading.try = func(fd uintptr) bool {
 		t := &c.reading
-		t.n, t.err = call(unix.SYS_READ, fd, t.bytes)
+		t.n, t.err = call(unix.SYS_READ, fd, unsafe.SliceData(t.bytes), len(t.bytes))
 		return t.err != unix.EAGAIN
 	}
 	c.writing.try = func(fd uintptr) bool {
 		t := &c.writing
 		for t.n < len(t.bytes) {
 			var n int
-			if n, t.err = call(unix.SYS_WRITE, fd, t.bytes[t.n:]); t.err != nil {
+			if n, t.err = call(unix.SYS_WRITE, fd, &t.bytes[t.n], len(t.bytes)-t.n); t.err != nil {
 				return t.err != unix.EAGAIN
 			}
 			t.n += n
@@ -77,11 +85,10 @@ func newQuickConn(tcp *net.TCPConn, raw syscall.RawConn) *quickConn {
 	return c
 }
 
-// call is a system call on bytes, of which there are some.
-func call(number, fd uintptr, bytes []byte) (n int, err error) {
+// call is a system call on a socket, about what is at p, with one more argument.
+func call[T any](number, fd uintptr, p *T, more int) (n int, err error) {
 	for {
-		r, _, e := unix.RawSyscall(number, fd, uintptr(unsafe.Pointer(unsafe.SliceData(bytes))),
-			uintptr(len(bytes)))
+		r, _, e := unix.RawSyscall(number, fd, uintptr(unsafe.Pointer(p)), uintptr(more))
 		switch e {
 		case 0:
 			return int(r), nil
@@ -106,6 +113,7 @@ func (c *quickConn) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
+	c.arrivals.reads()
 	n, err := c.reading.run(c.raw.Read, b)
 	if n == 0 && err == nil {
 		err = io.EOF

@@ -5,4 +5,4 @@ package bus
 import "github.com/nats-io/nats.go"
 
 // quickSockets leaves a connection as it is.
-func quickSockets() nats.Option { return func(*nats.Options) error { return nil } }
+func quickSockets(*arrivals) nats.Option { return func(*nats.Options) error { return nil } }

@@ -57,11 +57,17 @@ func (l *links) metrics(s *harness.Setup) []metric.Value {
 	if varies || !s.Network.Settled() {
 		requested = math.NaN()
 	}
+	drawn, held := l.drawn.mean(), mean(ms(l.held), l.drawn.n)
+	achieved := mean(ms(l.given), int(l.errors.n)) + l.errors.mean()
+	if s.Network.Real { // nothing was asked for, and lateness begins at the receiver's socket
+		requested, drawn, held = math.NaN(), math.NaN(), math.NaN()
+		achieved = mean(ms(l.given), int(l.errors.n))
+	}
 	return []metric.Value{
 		metric.LatencyRequested.Of(requested),
-		metric.LatencyDrawn.Of(l.drawn.mean()),
-		metric.OrderDelay.Of(mean(ms(l.held), l.drawn.n)),
-		metric.LatencyAchieved.Of(mean(ms(l.given), int(l.errors.n)) + l.errors.mean()),
+		metric.LatencyDrawn.Of(drawn),
+		metric.OrderDelay.Of(held),
+		metric.LatencyAchieved.Of(achieved),
 		metric.DelayErrorP50.Of(l.errors.quantile(0.50)),
 		metric.DelayErrorP99.Of(l.errors.quantile(0.99)),
 		metric.LossAchieved.Of(mean(float64(l.lost), int(l.lost+l.met))),

@@ -110,7 +110,11 @@ type skew struct {
 func (j *Judge) skew() skew {
 	l := &j.links
 	n := int(l.errors.n)
-	spans := []*span{{metric.LatencyAchieved, sum{l.given + l.errors.sum, n}, sum{l.errors.sum, n}}}
+	var spans []*span
+	if !j.setup.Network.Real { // else the time on the way has no lateness in it
+		late := sum{l.errors.sum, n}
+		spans = append(spans, &span{metric.LatencyAchieved, sum{l.given + l.errors.sum, n}, late})
+	}
 	if !j.faults.stalled { // else what runs late does so by plan
 		spans = append(spans, j.problem.spans()...)
 	}

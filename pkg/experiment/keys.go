@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -29,6 +30,7 @@ type settings struct {
 	sweep        []dimension
 	thresholds   []threshold
 	hosts        hosts
+	recording    *link.Matrix
 	script       []event // of the scenario
 	faultEvents  []event
 	files        folder
@@ -62,7 +64,7 @@ func schemaOf(s *settings) *config.Schema {
 				Vary: true, Of: s.files.topologyType().To(&s.Shape),
 				Doc: "which processes may send to which; auto: what each algorithm needs"},
 			{Name: "network", See: "explanation/model.md#the-network", Vary: true,
-				Doc: "what every link does", Sub: networkFields(&s.files, &s.Plan)},
+				Doc: "what every link does", Sub: networkFields(&s.files, s)},
 			{Name: "costs", Example: "{processors: 2, wake: 40us, receive: 5us, send: 5us}",
 				See: "explanation/twin.md", Default: "none", Vary: true,
 				Of: s.files.costsType().To(&s.Costs),
@@ -175,7 +177,8 @@ func (s *settings) limit(d time.Duration) {
 	s.Experiment.TimeLimit, s.Plan.TimeLimit = d, d
 }
 
-func networkFields(files *folder, p *harness.Plan) []field {
+func networkFields(files *folder, s *settings) []field {
+	p := &s.Plan
 	choice := config.Choice
 	return []field{
 		{Name: "latency", Example: "{distribution: uniform, min: 1ms, max: " +
@@ -204,6 +207,18 @@ func networkFields(files *folder, p *harness.Plan) []field {
 			"80ms}]", See: "explanation/model.md#links-that-differ", Default: "[]",
 			Of:  files.ownType().To(&p.Network.Links),
 			Doc: "exceptions: links with their own latency, loss or bandwidth"},
+		{Name: "real", Example: "true", See: "how-to/real-network.md", Default: "false",
+			At: &p.Network.Real,
+			Doc: "inject nothing: messages meet the network between the hosts of the run, which is " +
+				"measured; in place of the other keys of network"},
+		{Name: "at_most", Example: "150ms", With: "real: true", See: "how-to/real-network.md",
+			Note: "100ms, or of recorded what was measured", At: &p.Network.AtMost,
+			Min: time.Microsecond, Max: longest,
+			Doc: "real and recorded: the one-way delay that default time-outs reckon with"},
+		{Name: "recorded", Example: "{run: results/real-network}", See: "how-to/real-network.md",
+			Default: "none", Of: files.recordingType().To(&s.recording),
+			Doc: "the network that a run with real: true has measured, in simulation or injected; in " +
+				"place of latency, loss and links"},
 	}
 }
 

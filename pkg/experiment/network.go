@@ -118,6 +118,9 @@ func (v *variant) links(p *harness.Plan) {
 			}
 		}
 	}
+	if p.Network.Real {
+		return
+	}
 	if err := p.Network.Latency.Covers(p.Nodes); err != nil {
 		v.wrong("network.latency", "%v", err)
 	}

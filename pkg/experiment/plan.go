@@ -36,8 +36,10 @@ func (v *variant) plan() harness.Plan {
 		}
 	}
 	v.shape(&p)
-	v.links(&p)
+	v.realNetwork(&p)
 	v.house(&p)
+	v.replayed(&p)
+	v.links(&p)
 	v.detector(&p)
 	net := p.Known()
 	params, errs := a.Spec.Resolve(v.params, net)
@@ -45,6 +47,7 @@ func (v *variant) plan() harness.Plan {
 	v.settling(&p)
 	v.scenario(&p)
 	v.faults(&p)
+	v.realLinks(&p)
 	before := v.Count()
 	for _, err := range errs {
 		v.Add(v.paramOrigin(err), "params", "%s with %d nodes: %v", a.ID, n, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
@@ -206,6 +207,20 @@ func (v *variant) counts(key string) bool {
 	case key == "faults.downtime" || key == "faults.max_down":
 		rate, _ := v.leaves["faults.crash_rate"].Value.(float64)
 		return rate > 0
+	case head == "network":
+		real, _ := v.leaves["network.real"].Value.(bool)
+		recorded, _ := v.leaves["network.recorded"].Value.(*link.Matrix)
+		switch rest {
+		case "real":
+			return real
+		case "recorded":
+			return !real && recorded != nil
+		case "at_most":
+			return real || recorded != nil
+		case "latency", "loss", "links":
+			return !real && recorded == nil
+		}
+		return !real
 	case key == "hosting.per_process":
 		return v.leaves["hosting.run_as"].Value == metric.RunAsGoroutine
 	case key == "hosting.reuse":

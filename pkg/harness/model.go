@@ -57,8 +57,11 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	hazard(*h.of(fault.Recovery), survives.Recovery, "does not survive the return of a crashed process")
 	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
-	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.latency %s)",
-		p.Network.Latency.Distribution())
+	latency := "latency " + p.Network.Latency.Distribution()
+	if p.Network.AtMost > 0 {
+		latency = "at_most is no promise"
+	}
+	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.%s)", latency)
 	hazard(*h.of(fault.LinkDelay), !synchronous, "is synchronous, and a latency is larger than d for a while")
 	hazard(*h.of(fault.Speed), !synchronous, "is synchronous, and processes stand still or slow down")
 	hazard(*h.of(fault.ClockRates), !synchronous, "is synchronous, and a clock runs at a rate of its own")

@@ -43,7 +43,7 @@ func (n *Network) Means() func(from, to uint32) time.Duration {
 // that of a slow one, as Bound's. Where a link can be full, the wait for it is not known before, and
 // Slowest is what Bound returns.
 func (n *Network) Slowest() time.Duration {
-	if n.limited() {
+	if n.limited() || n.AtMost > 0 {
 		d, _ := n.Bound()
 		return d
 	}

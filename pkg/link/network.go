@@ -27,6 +27,12 @@ type Network struct {
 	// message's bytes take that long to leave, one message after the other. 0: no time.
 	Bandwidth float64 `json:"bandwidth,omitempty"`
 	Links     []Own   `json:"links,omitempty"` // those that are not as all are
+
+	// Real has nothing of this happen to messages: they meet the network between the hosts.
+	Real bool `json:"real,omitempty"`
+	// AtMost is what algorithms reckon with, where nobody knows what the links may take; 0: what they
+	// take by the model.
+	AtMost time.Duration `json:"at_most,omitempty"`
 }
 
 // Check says what is wrong with n; nil if nothing is.
@@ -202,6 +208,10 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 		loss = 1
 	}
 	fate := Fate{Seq: f.Sent}
+	if n.Real {
+		fate.Due, fate.Lost = sent, loss > 0 && chance(draw(at, drawLoss), loss)
+		return fate
+	}
 	fate.Due, fate.Held = n.due(f, left+delayed(law, draw(at, drawLatency), factor))
 	if loss > 0 {
 		fate.Lost = chance(draw(at, drawLoss), loss)

@@ -131,6 +131,9 @@ const slowTrial = 3.0902
 // percentile of both. The time that a message waits for bandwidth is not in it, since it
 // depends on what is sent; so it is no bound then.
 func (n *Network) Bound() (d time.Duration, bounded bool) {
+	if n.AtMost > 0 {
+		return n.AtMost, false
+	}
 	d, bounded = n.Latency.Bound()
 	for i := range n.Links {
 		o := &n.Links[i]

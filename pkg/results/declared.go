@@ -21,13 +21,14 @@ const (
 	OutagesFile    = "outages.csv"
 	MessagesFile   = "messages.csv"
 	SummaryFile    = "summary.csv"
+	RoutesFile     = "links.csv"
 	TracesDir      = "traces"
 	lockFile       = ".lock"
 )
 
 // tableFiles are the tables, in the order in which they are shown.
 func tableFiles() []string {
-	return []string{TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile}
+	return []string{TrialsFile, OperationsFile, OutagesFile, MessagesFile, SummaryFile, RoutesFile}
 }
 
 // HostColumn names the machine of each trial, in runs whose trials do; see Trial.Host.
@@ -161,6 +162,7 @@ func Documented() map[string][]Section {
 		OutagesFile:    {{"", columnsOf(outages)}},
 		MessagesFile:   {{"", columnsOf(messages)}},
 		SummaryFile:    {{"", append(columnsOf(items), doubt)}},
+		RoutesFile:     {{"", columnsOf(routes)}},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
@@ -51,12 +52,13 @@ func (s *sheet) digest() string { return hex.EncodeToString(s.sum.Sum(nil)) }
 // tables are those of a run.
 type tables struct {
 	trials, operations, outages, messages, summary *sheet
+	routes                                         *sheet         // nil: no network was measured
 	first                                          []field[Trial] // columns in front of the design
 	metrics                                        []string
 }
 
 func (t *tables) all() []*sheet {
-	return slices.DeleteFunc([]*sheet{t.trials, t.operations, t.outages, t.messages, t.summary},
+	return slices.DeleteFunc([]*sheet{t.trials, t.operations, t.outages, t.messages, t.summary, t.routes},
 		func(s *sheet) bool { return s == nil })
 }
 
@@ -67,7 +69,7 @@ func (t *tables) discard() {
 }
 
 // derive writes the tables of the journal beside the old ones.
-func (f *Folder) derive() (_ *tables, err error) {
+func (f *Folder) derive(network *link.Matrix) (_ *tables, err error) {
 	h := &f.log.header
 	t := &tables{metrics: h.Metrics, first: identity}
 	if h.hosts() {
@@ -94,6 +96,16 @@ func (f *Folder) derive() (_ *tables, err error) {
 		}
 		if *s.to, err = newSheet(f.files, s.name, s.header); err != nil {
 			return nil, err
+		}
+	}
+	if network != nil {
+		if t.routes, err = newSheet(f.files, RoutesFile, names(routes)); err != nil {
+			return nil, err
+		}
+		for i := range network.Routes {
+			if err = writeRow(t.routes, routes, routeOf(&network.Routes[i])); err != nil {
+				return nil, err
+			}
 		}
 	}
 	all := &Table{Header: h}

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -74,6 +77,9 @@ type Manifest struct {
 
 	// Bus is what the runner measured of the bus alone.
 	Bus map[string]any `json:"bus"`
+
+	// Network is what the network between the hosts did to messages and probes.
+	Network *link.Matrix `json:"network,omitempty"`
 
 	Percentiles string            `json:"percentiles"`
 	Intervals   string            `json:"intervals"`
@@ -168,8 +174,10 @@ func thisTool(h *Header) Tool {
 
 // An End is what the runner adds to the manifest.
 type End struct {
-	Bus   map[string]any // measured of the bus alone; must encode as JSON
-	Notes []string       // warnings, each a sentence
+	Bus map[string]any // measured of the bus alone; must encode as JSON
+	// Network is what this execution has measured of the network between hosts; nil: nothing.
+	Network *link.Matrix
+	Notes   []string // warnings, each a sentence
 	// Planned, unless 0, is how many trials the run has in place of those that it
 	// was created with, which are then the most that it could have.
 	Planned  int
@@ -281,7 +289,12 @@ func (f *Folder) Finish(end End) (*Manifest, error) {
 			return nil, f.failed
 		}
 	}
-	t, err := f.derive()
+	network, err := f.network(end.Network)
+	if err != nil {
+		return nil, fault("manifest", err)
+	}
+	end.Network = network
+	t, err := f.derive(network)
 	if err != nil {
 		return nil, fault("tables", err)
 	}
@@ -356,6 +369,23 @@ func (m *Manifest) conclude(code int, in store) error {
 	return putManifest(in, b)
 }
 
+// network is what this execution and those before it have measured of the network.
+func (f *Folder) network(now *link.Matrix) (*link.Matrix, error) {
+	var old Manifest
+	b, err := f.files.read(ManifestFile, mostManifest)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return now, nil
+	case err != nil:
+		return nil, err
+	case json.Unmarshal(b, &old) != nil || old.Run != f.log.header.Run || old.Network == nil:
+		return now, nil
+	case now != nil:
+		old.Network.Join(now)
+	}
+	return old.Network, nil
+}
+
 // recall takes over where the trials ran from the manifest that the folder has, if there is
 // one.
 func (f *Folder) recall(m *Manifest) {
@@ -386,7 +416,7 @@ func (f *Folder) describe(end End, t *tables) (*Manifest, error) {
 		Started: stamp(h.Started), Finish: stamp(f.now()),
 		Seed: h.Seed, Argv: nonNil(h.Argv), Overrides: append([]Override{}, h.Overrides...),
 		Config: h.Config, Tool: thisTool(h),
-		Machine: h.Machine, LoadThen: h.Load, LoadNow: LoadAverage(), Bus: end.Bus,
+		Machine: h.Machine, LoadThen: h.Load, LoadNow: LoadAverage(), Bus: end.Bus, Network: end.Network,
 		Shard: h.Shard, Parts: h.Parts, Workers: slices.Clone(end.Workers),
 		Stopping:    end.Stopping,
 		Costs:       end.Costs,

@@ -261,9 +261,9 @@ func TestMerge_AnotherPlatform(t *testing.T) {
 		"the same": {func(*Header) {}, func(string) (int, string, error) { return 2, "", nil }, ""},
 		"a difference": {func(*Header) {}, func(string) (int, string, error) { return 1, "trial 4: messages was 1 and is 2", nil },
 			"finds other results: trial 4: messages was 1 and is 2"},
-		"no sample":       {func(*Header) {}, nil, "merge them with that one"},
-		"real nodes":      {func(h *Header) { h.Simulated = false }, nil, "want the same file on every machine"},
-		"another commit":  {func(h *Header) {
+		"no sample":  {func(*Header) {}, nil, "merge them with that one"},
+		"real nodes": {func(h *Header) { h.Simulated = false }, nil, "want the same file on every machine"},
+		"another commit": {func(h *Header) {
 			if h.Binary == "other" {
 				h.Source = "commit c2, go1.26"
 			}

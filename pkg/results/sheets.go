@@ -38,6 +38,8 @@ func columnsIn(file string, header []string) ([]Column, error) {
 		return columnsOf(outages), nil
 	case MessagesFile:
 		return columnsOf(messages), nil
+	case RoutesFile:
+		return columnsOf(routes), nil
 	case SummaryFile:
 		at := max(0, slices.Index(header, items[0].name))
 		return append(designTypes(header[:at]), typed(header[at:], columnsOf(items))...), nil

@@ -196,12 +196,15 @@ func (w *whole) tablesAlone() string {
 // tables holds the tables against the manifest.
 func (w *whole) tables() error {
 	names := []string{TrialsFile, OperationsFile, MessagesFile, SummaryFile}
-	outages := filepath.Join(w.dir, OutagesFile)
-	_, err := os.Lstat(outages)
+	seldom := []string{OutagesFile, RoutesFile} // older runs have no outages
 	if w.header.folds() {
-		names = []string{SummaryFile}
-	} else if err == nil || w.manifest.Files[OutagesFile] != "" { // older runs have none
-		names = append(names, OutagesFile)
+		names, seldom = []string{SummaryFile}, seldom[1:]
+	}
+	for _, name := range seldom {
+		_, err := os.Lstat(filepath.Join(w.dir, name))
+		if err == nil || w.manifest.Files[name] != "" {
+			names = append(names, name)
+		}
 	}
 	found := make(chan error, len(names))
 	for _, name := range names {

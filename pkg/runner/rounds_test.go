@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/cli"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
 	"github.com/conclave-bench/conclave/pkg/sim"
@@ -109,8 +110,9 @@ func (m simulating) say(what string) {
 	*m.log = append(*m.log, what+" ")
 }
 
-func (m simulating) Baseline() (map[string]any, error) { m.say("baseline"); return nil, nil }
-func (m simulating) Close()                            { m.say("close") }
+func (m simulating) Baseline() (map[string]any, error)    { m.say("baseline"); return nil, nil }
+func (m simulating) Network(string) (*link.Matrix, error) { return &link.Matrix{}, nil }
+func (m simulating) Close()                               { m.say("close") }
 
 func (m simulating) Run(_ context.Context, s *harness.Setup, sink trace.Sink) (harness.End, harness.Quality, error) {
 	m.say("trial")

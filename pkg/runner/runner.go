@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -169,6 +170,7 @@ type run struct {
 	before     int                     // how many of them
 	begun      time.Time
 	bus        map[string]any
+	network    *link.Matrix // nil: nothing is known of it
 	// ahead is how many simulated trials may be under way when the next ones are asked for.
 	// More than 0 is for a schedule that does not depend on what comes of them.
 	ahead   int
@@ -259,7 +261,8 @@ func (r *run) conclude() (Summary, error) {
 		s.Notes = append(s.Notes, note)
 	}
 	s.Notes = append(s.Notes, r.experiment.Notes...)
-	manifest, err := r.store.Finish(results.End{Bus: r.bus, Sites: r.sites, Notes: s.Notes,
+	manifest, err := r.store.Finish(results.End{
+		Bus: r.bus, Network: r.network, Sites: r.sites, Notes: s.Notes,
 		Planned: r.stopping.Planned(), Stopping: r.stopping.Record(), Costs: r.costs(),
 		Workers: r.workers, Handlers: r.handlersTook()})
 	if err != nil {
@@ -303,6 +306,11 @@ func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experim
 	if err := r.probe(ctx, machine, len(sites), token); err != nil {
 		return nil, err
 	}
+	watched, err := r.watchNetwork(machine)
+	if err != nil {
+		return nil, err
+	}
+	defer watched(ctx)
 	for ; len(todo) > 0 && todo[0].Round == round; todo = r.next() {
 		for _, t := range todo {
 			if err := r.attempts(ctx, machine, t, token); err != nil {

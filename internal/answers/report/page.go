@@ -20,6 +20,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -93,6 +94,7 @@ type runView struct {
 	Facts  []metric.Field
 	Counts []statusCount
 	Trips  []results.RoundTrip
+	Routes []link.Route
 	Table  string // trials.csv, compressed, in base 64
 	File   string
 }
@@ -151,6 +153,9 @@ func (d *Data) WritePage(w io.Writer) error {
 		run.File = strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(r.Label) + "-" + results.TrialsFile
 		if r.Manifest != nil {
 			run.Trips = r.Manifest.RoundTrips()
+			if r.Manifest.Network != nil {
+				run.Routes = r.Manifest.Network.Routes
+			}
 		}
 		for k, status := range trace.Statuses() {
 			if r.Statuses[k] > 0 {

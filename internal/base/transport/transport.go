@@ -10,6 +10,8 @@ type Message struct {
 	From  uint32 // as the transport has checked it; 0: it could not tell
 	Where string // for errors: the address at which it was heard
 	Data  []byte // a frame
+	// Came is when it came to the socket of this process; zero if that is not known.
+	Came time.Time
 }
 
 // A Conn is the connection of one process. It never reconnects: a message may have been

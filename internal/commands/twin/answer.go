@@ -102,10 +102,22 @@ func twinOf(path string, e *experiment.Experiment, costs string, more int) (*exp
 	}
 	over := experiment.Overrides{Transport: transport.Sim.Name,
 		Set: []string{"repetitions=" + strconv.Itoa(e.Repetitions*(1+more)), "rounds=1"}}
+	over.Set = append(over.Set, networkOf(path, e)...)
 	if costs != "" {
 		over.Set = append(over.Set, "costs={file: "+strconv.Quote(costs)+"}")
 	}
 	return experiment.LoadContent(filepath.Join(dir, results.ConfigFile), config, over)
+}
+
+// networkOf has the counterpart meet the network that a run over a real one has measured.
+func networkOf(path string, e *experiment.Experiment) (set []string) {
+	for i := range e.Cells {
+		if n := &e.Cells[i].Plan.Network; n.Real {
+			return []string{"network.real=false", "network.at_most=" + n.AtMost.String(),
+				"network.recorded={run: " + strconv.Quote(path) + "}"}
+		}
+	}
+	return nil
 }
 
 // addTwins adds a row for each metric of a cell of which enough is known.

@@ -91,7 +91,7 @@ var table = []struct {
 	{"pkg/experiment", []string{"internal/base/console",
 		"pkg/config", "internal/base/text", "pkg/param",
 		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/metric", "pkg/trace",
-		"internal/base/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/base/files",
+		"internal/base/stats", "pkg/fault", "pkg/harness", "pkg/check", "internal/base/files", "pkg/results",
 	}},
 	{"internal/base/program", nil},
 	{"internal/base/text", nil},
@@ -107,10 +107,10 @@ var table = []struct {
 	{"internal/commands/scaffold", []string{"internal/answers/answer", "internal/base/console", "internal/base/files",
 		"internal/base/program", "kits"}},
 	{"kits", nil},
-	{"pkg/results", []string{"internal/worlds/guest", "internal/base/text", "pkg/metric", "pkg/trace", "internal/base/stats", "internal/base/files",
+	{"pkg/results", []string{"internal/worlds/guest", "internal/base/text", "pkg/link", "pkg/metric", "pkg/trace", "internal/base/stats", "internal/base/files",
 		"internal/base/transport", "internal/base/program"}},
 	{"internal/runs/work", []string{
-		"pkg/algo", "internal/base/transport", "pkg/trace", "internal/worlds/guard", "pkg/harness", "pkg/sim",
+		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/trace", "internal/worlds/guard", "pkg/harness", "pkg/sim",
 		"pkg/check", "pkg/experiment", "pkg/results", "internal/base/proc",
 	}},
 	{"pkg/runner/nodes", []string{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -168,6 +169,19 @@ func (r *Remote) Baseline() (figures map[string]any, err error) {
 		err = json.Unmarshal(a.Baseline, &figures)
 	}
 	return figures, err
+}
+
+// Network implements Machine.
+func (r *Remote) Network(phase string) (*link.Matrix, error) {
+	a, err := r.ask(context.Background(), r.Patience, nil, &order{Network: phase})
+	if err != nil {
+		return nil, err
+	}
+	m := &link.Matrix{}
+	if err = json.Unmarshal(a.Network, m); err == nil {
+		err = m.Check()
+	}
+	return m, err
 }
 
 // Run implements Machine. That the worker died, or fell silent, is a reason in End.Invalid.

@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -140,6 +141,11 @@ func (s *server) obey(ctx context.Context, o *order) error {
 		var figures map[string]any
 		if figures, err = s.machine.Baseline(); err == nil {
 			a.Baseline, err = json.Marshal(figures)
+		}
+	case o.Network != "":
+		var m *link.Matrix
+		if m, err = s.machine.Network(o.Network); err == nil {
+			a.Network, err = json.Marshal(m)
 		}
 	case s.machine != nil:
 		a, err = s.host(ctx, o)

@@ -19,7 +19,7 @@ import (
 // output, so that ssh carries it as well as a pipe. The worker greets with a line that names the
 // protocol. Input that ends is the runner's death, and the worker's.
 const (
-	protocol = 2
+	protocol = 3
 	hello    = "conclave worker "
 	// mark comes before each value, to tell it from text.
 	mark = '\x01'
@@ -31,6 +31,7 @@ const (
 type order struct {
 	Setup    *setup // in the first order
 	Baseline bool
+	Network  string // the phase in which it is measured; "": it is not
 	Plan     []byte // of the cell, as JSON, but for the seed; empty: as it had before
 	Cell     int
 	Seed     uint64
@@ -53,6 +54,7 @@ type answer struct {
 	Records  []byte // see trace.AppendRecord
 	About    []byte // the machine and the program, as JSON: to the setup of a machine
 	Baseline []byte // as JSON
+	Network  []byte // likewise
 	Outcome  *Outcome
 	Err      string // of its end, which has an error there
 	Broken   string // the plugin is to blame, and this worker has ended

@@ -10,6 +10,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -19,6 +20,8 @@ import (
 type Machine interface {
 	// Baseline measures the bus alone.
 	Baseline() (map[string]any, error)
+	// Network says what the network between the hosts does to messages: in a phase of link.Matrix.
+	Network(phase string) (*link.Matrix, error)
 	// Run executes one trial and hands its records to sink.
 	Run(context.Context, *harness.Setup, trace.Sink) (harness.End, harness.Quality, error)
 	Close()

@@ -174,6 +174,7 @@ func (t *trial) readOutcomes(cut time.Duration) (map[flight][]uint8, error) {
 			for i := range list {
 				r := &list[i]
 				n.last = r.At
+				t.noteFlight(n, r, cut)
 				if r.Type == trace.Handled {
 					n.noteBusy(r.At-time.Duration(r.Arg), r.At)
 				}
@@ -253,7 +254,10 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 	}
 	fate := *r
 	fate.At, fate.Process, fate.Peer, fate.Arg, fate.Omitted = r.Due, r.Peer, r.Process, 0, false
-	down, wasDown := t.downDuring(r.Peer, r.Sent, r.Due)
+	if t.setup.Network.Real {
+		fate.At = r.Sent + t.slowest()
+	}
+	down, wasDown := t.downDuring(r.Peer, r.Sent, fate.At)
 	died := t.diedAfter(r.Process, r.Incarnation, r.Sent)
 	fate.At = max(fate.At, down)
 	lost, why := t.lossOf(r)
@@ -297,7 +301,7 @@ func (t *trial) lossOf(r *trace.Record) (lost bool, why uint64) {
 	case r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost:
 		return true, 0
 	}
-	return t.cuts.Severed(r.Process, r.Peer, r.Sent, r.Due), trace.Severed
+	return t.cuts.Severed(r.Process, r.Peer, r.Sent, max(r.Due, r.Sent+t.slowest())), trace.Severed
 }
 
 // downDuring says whether p was down at an instant of [from, to], and if it went

@@ -52,6 +52,7 @@ type Machine struct {
 	secret     string         // of the bus's cluster
 	spent      bool           // the bus is to be replaced
 	leads      map[int]lead   // by the number of nodes
+	flights    flights        // of the trials over a real network
 }
 
 // A Host is a machine with nodes.
@@ -319,6 +320,7 @@ func (m *Machine) runOnce(ctx context.Context, s *harness.Setup, sink trace.Sink
 	t.compareBus(before)
 	t.invalid = append(t.invalid, skew(q.SchedDelayP99, step)...)
 	end = t.mergeRecords(sink)
+	m.keepFlights(t, &end)
 	q.Usage = t.usage()
 	q.ClockError = t.clockError
 	return end, q, nil

@@ -163,7 +163,7 @@ func (t *trial) nothingInFlight() bool {
 			}
 			switch {
 			case sent.SentAt < to.upAt: // never to come
-			case from.dead && t.now() > from.downAt+grace: // died with its sender
+			case from.dead && t.now() > from.downAt+grace+t.slowest(): // died with its sender
 			default:
 				return false
 			}

@@ -58,6 +58,7 @@ type trial struct {
 	clockError  time.Duration
 	stocks      []agent.Stock   // of a probe: of the sites, before the first node
 	shares      []harness.Share // likewise: what they bear
+	flights     flights         // where the network is real
 }
 
 // A node is one incarnation of a node.
@@ -289,6 +290,7 @@ func (t *trial) startNode(n *node) error {
 		ID: n.ID, Incarnation: n.Incarnation, Due: n.due, Limit: t.machine.cfg.Limit,
 		Bus: t.machine.access(int(n.ID-1), n.site.index), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
 	}
+	a.Bus.Stamp = t.setup.Network.Real
 	for kind := range trace.Types() {
 		if t.coordinator.Watches(kind) {
 			a.Watch = append(a.Watch, kind)

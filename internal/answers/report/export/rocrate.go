@@ -80,6 +80,7 @@ var kept = map[string]string{
 	results.OperationsFile: "a row for each operation of a trial",
 	results.OutagesFile:    "a row for each time without a leader",
 	results.MessagesFile:   "the messages of each trial by kind",
+	results.RoutesFile:     "delays and losses of the network between each pair of hosts",
 	results.SummaryFile:    "a row for each metric of a cell, with its interval",
 }
 

@@ -74,6 +74,12 @@ type Agent interface {
 	// of the latter to another one: what is known before a trial, of now, or after it.
 	Course(from, to time.Duration) (clock.Course, error)
 
+	// ClockAddress is where the agent answers questions for the time.
+	ClockAddress() string
+	// Probe asks other agents for the time again and again, at those addresses, and says of each what
+	// became of the questions. No trial is under way meanwhile.
+	Probe(addresses []string) ([]Probed, error)
+
 	// End ends the trial and leaves nothing of it, wherever it was. It may be called twice.
 	End() error
 	// Close ends whatever the agent started.

@@ -51,6 +51,7 @@ type agentLink struct {
 	name    string
 	program Program
 	clock   *clockWatch
+	address string // of its clock
 	answers chan answer
 	dead    chan struct{} // closed when nothing comes any more, and
 	why     error         // that is why
@@ -158,7 +159,7 @@ func (r *Remote) start() error {
 	if err != nil {
 		return err
 	}
-	r.about = a.About
+	r.about, r.link.address = a.About, a.Clock
 	r.link.clock, err = watchClock(a.Clock, proof)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
+	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -53,6 +54,7 @@ func Serve(in io.Reader, out io.Writer, cfg Config, about any) error {
 type service struct {
 	local *Local
 	clock *clockServer
+	proof *bus.TLS // of this machine
 
 	mu   sync.Mutex // of out: reports come at any time
 	out  *json.Encoder
@@ -114,6 +116,7 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 	if a.About, err = json.Marshal(about); err != nil {
 		return a, err
 	}
+	s.proof = h.TLS
 	if s.clock, err = serveClock(h.Address, h.Ports.At(portClock), h.TLS); err != nil {
 		return a, err
 	}
@@ -179,6 +182,8 @@ func (s *service) answer(r *request) (a answer, err error) {
 		a.Collection, err = l.Collect()
 	case r.Records != nil:
 		a.Records, a.Next, err = s.records(r.Records)
+	case r.Probe != nil:
+		a.Probed, err = probePeers(r.Probe, s.proof)
 	case r.End:
 		s.end()
 	default:

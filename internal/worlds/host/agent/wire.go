@@ -33,6 +33,7 @@ type request struct {
 	Health    bool                `json:"health,omitempty"`
 	Collect   bool                `json:"collect,omitempty"`
 	Records   *recordsWanted      `json:"records,omitempty"`
+	Probe     []string            `json:"probe,omitempty"` // where the clocks of the others are
 	End       bool                `json:"end,omitempty"`
 }
 
@@ -90,4 +91,5 @@ type answer struct {
 	Collection Collection      `json:"collection,omitzero"`
 	Records    []byte          `json:"records,omitempty"` // see trace.AppendRecord
 	Next       uint64          `json:"next,omitempty"`
+	Probed     []Probed        `json:"probed,omitempty"`
 }

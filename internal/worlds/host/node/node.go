@@ -543,10 +543,21 @@ func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 		n.got++
 		n.tele.Word(control.WordGot).Store(n.got)
 	}
+	if n.setup.Network.Real { // nothing but the network delays it
+		f.Due = cameAt(&msg, now)
+	}
 	late := max(now-f.Due, 0)
 	late -= n.handling.last.overlap(stretch{f.Due, now}) // it could not take it in
 	n.queue.Push(f.Due, harness.Delivery, algo.ID(from),
 		happening{what: aMessage, from: algo.ID(from), late: late, lag: f.Lag, frame: f})
+}
+
+// cameAt is when a message came to the socket of this process that is taken in now.
+func cameAt(msg *transport.Message, now time.Duration) time.Duration {
+	if msg.Came.IsZero() {
+		return now
+	}
+	return max(now-max(time.Since(msg.Came), 0), 0)
 }
 
 // canBeSent says whether a node can have sent f: a process that has got hold of its key may
