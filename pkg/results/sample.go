@@ -106,11 +106,10 @@ func (c *Cell) ByStart(name string) *Sample {
 	return s
 }
 
-// Describe condenses what the trials of the cell observed of a metric.
+// Describe condenses what the trials of the cell observed of a metric. The interval takes in what its
+// Doubt leaves open.
 func (c *Cell) Describe(name string) stats.Summary {
-	d := c.ByStart(name).Describe(c.method)
-	d.Doubt = c.Doubt(metric.Named(name))
-	return d
+	return c.ByStart(name).Describe(c.method).Doubted(c.Doubt(metric.Named(name)))
 }
 
 // Doubt is by how much a figure of the metric can be wrong in the cell, since nodes had several

@@ -56,9 +56,7 @@ func (c *Cell) Add(t *results.Trial) {
 
 // Describe condenses what the trials observed of a metric.
 func (c *Cell) Describe(name string) stats.Summary {
-	d := c.samples[name].Describe(c.method)
-	d.Doubt = metric.Named(name).Doubt(c.clocks)
-	return d
+	return c.samples[name].Describe(c.method).Doubted(metric.Named(name).Doubt(c.clocks))
 }
 
 // Brief lists the metrics that a table for people has. Where what goes wrong lasts, it is the span and

@@ -52,6 +52,7 @@ type Machine struct {
 	secret     string         // of the bus's cluster
 	spent      bool           // the bus is to be replaced
 	leads      map[int]lead   // by the number of nodes
+	far        bool           // hosts compare their clocks with each other
 }
 
 // A Host is a machine with nodes.

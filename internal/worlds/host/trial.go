@@ -56,6 +56,7 @@ type trial struct {
 	inTime      bool          // the end was known before the start
 	asked       time.Duration // when the clocks of the hosts were compared, before the start
 	clockError  time.Duration
+	pairs       [][]time.Duration // errors of times between clocks, by their numbers
 }
 
 // A node is one incarnation of a node.

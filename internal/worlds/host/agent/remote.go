@@ -157,7 +157,7 @@ func (r *Remote) start() error {
 		return err
 	}
 	r.about = a.About
-	r.link.clock, err = watchClock(a.Clock, proof)
+	r.link.clock, err = watchClock(a.Clock, proof, 0)
 	return err
 }
 
@@ -438,6 +438,26 @@ func (r *Remote) Course(from, to time.Duration) (clock.Course, error) {
 	default:
 		return r.link.clock.course(from, to)
 	}
+}
+
+// Clock implements Agent.
+func (r *Remote) Clock() string {
+	if r.link == nil {
+		return ""
+	}
+	return r.link.clock.place
+}
+
+// Compare implements Agent.
+func (r *Remote) Compare(places []string) error {
+	_, err := r.ask(r.cfg.Patience, request{Compare: &places})
+	return err
+}
+
+// Compared implements Agent.
+func (r *Remote) Compared(from, to time.Duration) ([][]clock.Sample, error) {
+	a, err := r.ask(r.cfg.Patience, request{Compared: &span{from, to}})
+	return a.Compared, err
 }
 
 // End implements Agent.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
@@ -13,7 +14,7 @@ import (
 // number is refused. Input that ends means that the host is dead, and ends the agent.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
-const Protocol = 4
+const Protocol = 5
 
 // A request is a line that an agent's program reads: one of its fields. The first has Hello,
 // or Interface and then Hello.
@@ -32,6 +33,8 @@ type request struct {
 	Health    bool                `json:"health,omitempty"`
 	Collect   bool                `json:"collect,omitempty"`
 	Records   *recordsWanted      `json:"records,omitempty"`
+	Compare   *[]string           `json:"compare,omitempty"` // clocks from now on
+	Compared  *span               `json:"compared,omitempty"`
 	End       bool                `json:"end,omitempty"`
 }
 
@@ -61,6 +64,12 @@ type orders struct {
 	Orders []control.Order `json:"orders"`
 }
 
+// A span is one of time, by the clock of the agent.
+type span struct {
+	From time.Duration `json:"from"`
+	To   time.Duration `json:"to"`
+}
+
 type countersWanted struct {
 	Links bool `json:"links,omitempty"`
 }
@@ -87,4 +96,6 @@ type answer struct {
 	Collection Collection      `json:"collection,omitzero"`
 	Records    []byte          `json:"records,omitempty"` // see trace.AppendRecord
 	Next       uint64          `json:"next,omitempty"`
+	// Compared is what other clocks answered.
+	Compared [][]clock.Sample `json:"compared,omitempty"`
 }
