@@ -8,6 +8,9 @@
 #                                 one machine, delays are right, and hosts may fail
 #   scripts/lab.sh COMMAND...     runs a command on the machine of bench: bench and node are in
 #                                 $PATH, and hosts.yaml is in the folder
+#
+# With DELAY=2ms, all that a machine sends and gets takes so much longer; with DELAY_runner, DELAY_host1
+# and so on, that of one machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 skip() { echo "lab: skipped: $1"; exit 0; }
@@ -40,7 +43,17 @@ last=10
 for host in runner host1 host2 host3; do
 	ip netns add "$host"
 	ip link add "to-$host" type veth peer name eth0 netns "$host"
-	ip link set "to-$host" master lab up
+	one=DELAY_$host
+	delay=${!one:-${DELAY:-0s}}
+	if [ "$delay" = 0s ]; then
+		ip link set "to-$host" master lab up
+	else
+		ip link add "via-$host" type veth peer name "lab-$host"
+		ip link set "lab-$host" master lab up
+		ip link set "via-$host" up
+		ip link set "to-$host" up
+		$dir/host.test trial-relay "to-$host" "$delay" "via-$host" "$delay" &
+	fi
 	ip -n "$host" addr add "10.77.0.$last/24" dev eth0
 	ip -n "$host" link set eth0 up
 	ip -n "$host" link set lo up

@@ -33,8 +33,8 @@ var (
 	ClockError = machine.declare(Metric{
 		Name: "clock_error_us", Unit: Microseconds, Kind: Level,
 		See: "explanation/validity.md#clocks-of-several-hosts",
-		Details: "Half the width of the interval that holds the offset of the clock of a host, at the " +
-			"instant and on the host where it is widest. Empty where all nodes have one clock.",
+		Details: "Half of what a time between two of the hosts can be wrong by, at the instant and for the " +
+			"two where that is most. Empty where all nodes have one clock.",
 		Doc: "by how much an instant can be wrong, over several hosts",
 	})
 )

@@ -106,17 +106,14 @@ func (c *Cell) ByStart(name string) *Sample {
 	return s
 }
 
-// Describe condenses what the trials of the cell observed of a metric.
+// Describe condenses what the trials of the cell observed of a metric. The interval takes in what its
+// Doubt leaves open.
 func (c *Cell) Describe(name string) stats.Summary {
 	m := metric.Named(name)
 	if c.Fold != nil && m != nil {
-		d := c.Fold.Describe(m)
-		d.Doubt = c.Doubt(m)
-		return d
+		return c.Fold.Describe(m).Doubted(c.Doubt(m))
 	}
-	d := c.ByStart(name).Describe(c.method)
-	d.Doubt = c.Doubt(m)
-	return d
+	return c.ByStart(name).Describe(c.method).Doubted(c.Doubt(m))
 }
 
 // Doubt is by how much a figure of the metric can be wrong in the cell, since nodes had several

@@ -23,7 +23,7 @@ from elections import Election  # noqa: E402
 from entries import Entries  # noqa: E402
 from latency import mean_latency  # noqa: E402
 from records import MS, config, ms, trace  # noqa: E402
-from summary import described, doubt  # noqa: E402
+from summary import clock_doubt, described, widen  # noqa: E402
 from trials import faults, series, traffic  # noqa: E402
 
 # The columns that do not follow from traces, and why: docs/reference/results.md, "What follows from the traces".
@@ -227,7 +227,9 @@ class Run:
             mine = described(by_cell[cell], theirs["metric"], self.anytime)
             mine.update({k: by_cell[cell][0][k] for k in design}, metric=theirs["metric"])
             centre = mine["median"] if mine["trials_with"] is None else mine["mean"]
-            mine["clock_doubt_ms"] = doubt(by_cell[cell], theirs["metric"], centre)
+            wrong = clock_doubt(by_cell[cell], theirs["metric"])
+            widen(mine, wrong)
+            mine["clock_doubt_ms"] = wrong if wrong and centre is not None and abs(centre) < wrong else None
             told.add((cell, theirs["metric"]))
             self.tally.row(f"{self.d} cell {cell} {theirs['metric']}", "summary",
                            mine, theirs)

@@ -345,9 +345,17 @@ def bounds(parts, missing, is_pooled):
     return out
 
 
-def doubt(rows, name, centre):
-    """What the clocks of several hosts can be wrong by, if that is more than the figure."""
-    if not name.endswith("_ms") or name in ONE_CLOCK or centre is None:
-        return None
-    most = max((number(r.get("clock_error_us")) or 0 for r in rows if r["status"] == "ok"), default=0)
-    return 2 * most / 1000 if abs(centre) < 2 * most / 1000 else None
+def clock_doubt(rows, name):
+    """What the clocks of several hosts can be wrong by, in ms."""
+    if not name.endswith("_ms") or name in ONE_CLOCK:
+        return 0
+    return 2 * max((number(r.get("clock_error_us")) or 0 for r in rows if r["status"] == "ok"), default=0) / 1000
+
+
+def widen(figures, doubt):
+    """The interval takes in what clocks can be wrong by, but for what is below 0."""
+    low, high = figures["ci_low"], figures["ci_high"]
+    if doubt and low is not None:
+        figures["ci_low"] = min(low, max(0, low - doubt))
+    if doubt and high is not None:
+        figures["ci_high"] = high + doubt

@@ -510,6 +510,9 @@ func (r *Report) measure(m *matching, o *Options, all bool) {
 		var rows []Row
 		for _, p := range m.compared {
 			row := r.row(metric.Named(name), p, o)
+			if row != nil {
+				row.widen()
+			}
 			if row != nil && row.Base.N+row.Base.Censored > 0 {
 				r.measured++
 			}

@@ -280,18 +280,15 @@ func (r *Ranking) standing(place []metric.Field, cells []*results.Cell) *Standin
 		for _, slow := range cells[i+1:] {
 			d := duel(fast, slow, r.Metric)
 			d.where, d.Place = s.where, place
-			for _, c := range []*results.Cell{fast, slow} {
-				center, doubt := c.Describe(r.Metric.Name).Center(), c.Doubt(r.Metric)
-				d.Doubt = max(d.Doubt, stats.Doubtful(center, doubt))
-				if d.Apart {
-					d.Doubt = max(d.Doubt, stats.Doubtful(d.Ratio, doubt))
-				}
-			}
+			d.widen(fast, slow)
 			s.Duels = append(s.Duels, d)
 		}
 	}
 	return s
 }
+
+// mostSweptDoubt is by what share of a figure clocks may be wrong where algorithms are ranked over a sweep.
+const mostSweptDoubt = 0.01
 
 // overSweep compares each two algorithms that are ranked in all of several places, repetition by
 // repetition: by the geometric mean of their values in all places, for these share the seed of the
@@ -307,6 +304,9 @@ func (r *Ranking) overSweep(places [][]*results.Cell) *Standing {
 	count := map[string]int{}
 	for _, cells := range places {
 		for _, c := range cells {
+			if c.Doubt(r.Metric) > mostSweptDoubt*c.Describe(r.Metric.Name).Center() {
+				return nil // its interval would have to take that in, at each place by another share
+			}
 			none := func(t *results.Trial) bool { return observed(t, r.Metric) == 0 }
 			if slices.ContainsFunc(c.Trials, none) {
 				continue // a geometric mean says nothing of it
@@ -515,6 +515,24 @@ func (d *Duel) byMachines(fast, slow *results.Cell) {
 	if !math.IsNaN(d.P) {
 		d.P = s.P
 	}
+}
+
+// widen has the interval take in what the clocks can be wrong by in the trials of each.
+func (d *Duel) widen(fast, slow *results.Cell) {
+	var center, doubt [2]float64
+	for i, c := range []*results.Cell{slow, fast} {
+		center[i], doubt[i] = c.Describe(d.of.Name).Center(), c.Doubt(d.of)
+		d.Doubt = max(d.Doubt, stats.Doubtful(center[i], doubt[i]))
+		if d.Apart {
+			d.Doubt = max(d.Doubt, stats.Doubtful(d.Ratio, doubt[i]))
+		}
+	}
+	both := doubt[0] + doubt[1]
+	if d.Exact = d.Exact && both == 0; d.Apart {
+		d.Low, d.High = d.Low-both, d.High+both
+		return
+	}
+	d.Low, d.High = stats.WidenRatio(d.Low, d.High, center[0], doubt[0], center[1], doubt[1])
 }
 
 // none is what Ratio is where there is no difference.

@@ -132,10 +132,24 @@ func (row *Row) beside(over string, see observer, of []Statistic) {
 		if same && other.Why == "" {
 			other.Verdict, other.Change = Same, 0
 		}
-		other.Base.Doubt = stats.Doubtful(other.Base.Center, row.cells.base.Doubt(row.of))
-		other.New.Doubt = stats.Doubtful(other.New.Center, row.cells.new.Doubt(row.of))
+		other.Base.doubt(row.cells.base.Doubt(row.of))
+		other.New.doubt(row.cells.new.Doubt(row.of))
+		other.widen()
 		row.Others = append(row.Others, other)
 	}
+}
+
+// doubt has the interval take in what values can be wrong by.
+func (f *Figure) doubt(by float64) {
+	f.Doubt = stats.Doubtful(f.Center, by)
+	f.Low, f.High = stats.Widen(f.Low, f.High, by)
+}
+
+// widen has the interval of the change take in what the clocks of each side can be wrong by.
+func (row *Row) widen() {
+	low, high := stats.WidenRatio(1+row.ChangeLow, 1+row.ChangeHigh, row.New.Center,
+		row.cells.new.Doubt(row.of), row.Base.Center, row.cells.base.Doubt(row.of))
+	row.ChangeLow, row.ChangeHigh = low-1, high-1
 }
 
 // unknown empties the figures of the row's test.

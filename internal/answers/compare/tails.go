@@ -71,8 +71,7 @@ func (h *Held) overOperations(groups [][]float64, doubt float64) {
 	t := &h.Threshold
 	figure := stats.FigureNamed(t.Stat)
 	quantile := figure.P > 0
-	h.Tail = stats.GroupedQuantile(groups, cmp.Or(figure.P, 0.5), stats.Confidence)
-	h.Tail.Doubt = doubt
+	h.Tail = stats.GroupedQuantile(groups, cmp.Or(figure.P, 0.5), stats.Confidence).Doubted(doubt)
 	h.Value = h.Tail.Value
 	if !quantile {
 		d := stats.Describe(slices.Concat(groups...), h.Tail.Censored)

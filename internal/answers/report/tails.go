@@ -109,8 +109,7 @@ func (b *builder) tails() error {
 				row := TailRow{Cell: b.Cells[i].Number, Name: b.cellName(i), Metric: m.Name}
 				groups := spans.Of(g.Cell, m)
 				for _, c := range tailColumns {
-					tail := stats.GroupedQuantile(groups, c.p, stats.Confidence)
-					tail.Doubt = g.Doubt(m)
+					tail := stats.GroupedQuantile(groups, c.p, stats.Confidence).Doubted(g.Doubt(m))
 					row.N, row.Trials = view.TailN(&tail), tail.Groups
 					row.Tails = append(row.Tails, b.tail(&tail))
 				}

@@ -70,9 +70,7 @@ func (c *Cell) Describe(name string) stats.Summary {
 	if c.folded != nil {
 		return c.folded.Describe(name)
 	}
-	d := c.samples[name].Describe(c.method)
-	d.Doubt = metric.Named(name).Doubt(c.clocks)
-	return d
+	return c.samples[name].Describe(c.method).Doubted(metric.Named(name).Doubt(c.clocks))
 }
 
 // Brief lists the metrics that a table for people has. Where what goes wrong lasts, it is the span and

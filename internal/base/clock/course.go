@@ -270,15 +270,20 @@ func (c *Course) Worst(from, to time.Duration) time.Duration {
 		return 0
 	}
 	worst := max(c.Bound(from), c.Bound(to))
-	// Between these instants and knots, which are in the middle, it is convex.
-	for _, r := range c.readings {
-		for _, at := range []time.Duration{r.from, r.from + 1, r.from + (r.to-r.from)/2, r.to - 1, r.to} {
-			if from < at && at < to {
-				worst = max(worst, c.Bound(at))
-			}
+	for _, at := range c.marks() {
+		if from < at && at < to {
+			worst = max(worst, c.Bound(at))
 		}
 	}
 	return worst
+}
+
+// marks are instants of our clock between which Bound is convex: knots are in the middle of readings.
+func (c *Course) marks() (list []time.Duration) {
+	for _, r := range c.readings {
+		list = append(list, r.from, r.from+1, r.from+(r.to-r.from)/2, r.to-1, r.to)
+	}
+	return list
 }
 
 // Best is the least Bound of those around samples.

@@ -27,11 +27,8 @@ type Tail struct {
 	Alike  float64
 	each   float64 // what the operations of a group are worth if Effect is right; 0: Independent says it
 	Needed int     // independent operations that an interval needs
-	Doubt  float64 // by how much a value can be wrong, if the caller knows; 0: not at all
+	Doubt  float64 // by how much a value can be wrong, which the interval has taken in
 }
-
-// Doubtful is the Doubt if the quantile is smaller, and else 0.
-func (t *Tail) Doubtful() float64 { return Doubtful(t.Value, t.Doubt) }
 
 // Refused says whether there are too few operations or groups for an interval.
 func (t *Tail) Refused() bool { return !(t.Independent >= float64(t.Needed)) || t.Lopsided() }

@@ -70,7 +70,7 @@ type Summary struct {
 	CILow, CIHigh      float64 // of the Center, at level Confidence
 	Method             Method  // of that interval
 	Seen               int     // by the method Whole: how many trials saw what the figure is about
-	Doubt              float64 // by how much a value can be wrong, if the caller knows; 0: not at all
+	Doubt              float64 // by how much a value can be wrong, which the interval has taken in
 }
 
 // Center is the figure that stands for the sample: the median, or by the method Whole the mean.
@@ -83,18 +83,6 @@ func (s Summary) Center() float64 {
 
 // SeenInterval is the interval of the share of trials that see what the figure is about.
 func (s Summary) SeenInterval() (lo, hi float64) { return BinomialInterval(s.Seen, s.N, Confidence) }
-
-// Doubtful is the Doubt if the Center is smaller, and else 0.
-func (s Summary) Doubtful() float64 { return Doubtful(s.Center(), s.Doubt) }
-
-// Doubtful is by how much v can be wrong, if that is more than v itself, and else 0. What that is
-// true of is marked wherever it is shown.
-func Doubtful(v, doubt float64) float64 {
-	if math.Abs(v) < doubt {
-		return doubt
-	}
-	return 0
-}
 
 // Describe condenses values, to which censored further observations belong
 // whose value is unknown but larger than all of them, such as a time that a

@@ -53,6 +53,7 @@ type Machine struct {
 	spent      bool           // the bus is to be replaced
 	leads      map[int]lead   // by the number of nodes
 	flights    flights        // of the trials over a real network
+	far        bool           // hosts compare their clocks with each other
 }
 
 // A Host is a machine with nodes.

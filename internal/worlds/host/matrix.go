@@ -145,7 +145,7 @@ func (m *Machine) probe() (flights, error) {
 		var peers []string
 		for j := range m.hosts {
 			if j != i {
-				peers = append(peers, m.hosts[j].Agent.ClockAddress())
+				peers = append(peers, m.hosts[j].Agent.Clock())
 			}
 		}
 		go func() {
@@ -163,13 +163,12 @@ func (m *Machine) probe() (flights, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	t := &trial{machine: m, start: begun, end: harness.End{At: clock.Monotonic() - begun}}
+	t := &trial{machine: m, asked: begun, start: begun}
 	for i, h := range m.hosts {
-		course, err := h.Agent.Course(begun, begun+t.end.At)
-		if err != nil {
-			return nil, fmt.Errorf("the clock of %s: %w", h.Agent.Name(), err)
-		}
-		t.sites = append(t.sites, &site{index: i, agent: h.Agent, course: course, after: course})
+		t.sites = append(t.sites, &site{index: i, agent: h.Agent})
+	}
+	if err := cmp.Or(t.relateSites(clock.Monotonic())...); err != nil {
+		return nil, err
 	}
 	var all flights
 	for i, list := range out {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -20,11 +22,11 @@ import (
 type site struct {
 	index   int
 	agent   agent.Agent
-	course  clock.Course  // before the trial: what the nodes there go by
+	course  clock.Path    // before the trial: what the nodes there go by
 	start   time.Duration // the common start, by its clock
 	begun   time.Duration // likewise, by ours
 	rate    float64       // that the nodes there were told
-	after   clock.Course  // of the trial itself, by which its records are mapped
+	after   clock.Path    // of the trial itself, by which its records are mapped
 	spawned uint64        // nodes, each of which connects once
 	left    agent.Collection
 	asker   *bus.Asker         // of a bus that is not ours; nil: nobody was asked yet
@@ -49,19 +51,40 @@ func (s *site) mapped(since time.Duration) time.Duration {
 
 // fixStart chooses the common start, far enough ahead that every node has read its order
 // by then.
-func (t *trial) fixStart() (err error) {
+func (t *trial) fixStart() error {
 	t.asked = clock.Monotonic()
-	for _, s := range t.sites {
-		if s.course, err = s.agent.Course(t.asked, t.asked); err != nil {
-			return fmt.Errorf("the clock of %s: %w", s.agent.Name(), err)
-		}
+	courses, errs := t.machine.leadCourses(t.asked, t.asked)
+	if err := cmp.Or(errs...); err != nil {
+		return err
 	}
+	if err := t.machine.compareHosts(); err != nil { // an agent may have been started again
+		return err
+	}
+	list, _ := t.machine.comparisons(courses, t.asked, t.asked) // one that was set before does not matter
+	paths, _ := relate(len(t.sites), list)
 	t.start = clock.Monotonic() + t.machine.leads[len(t.nodes)].Duration
-	for _, s := range t.sites {
+	for i, s := range t.sites {
+		s.course = paths[i+1]
 		s.begun, s.start = t.start, s.course.Theirs(t.start)
 		s.rate = s.course.Rate()
 	}
 	return nil
+}
+
+// relateSites finds out how the clocks of the hosts ran from when they were asked before the start until such
+// an instant, and by how much a time between two of them can be wrong from the start on.
+func (t *trial) relateSites(until time.Duration) []error {
+	courses, errs := t.machine.leadCourses(t.asked, until)
+	list, contradictions := t.machine.comparisons(courses, t.asked, until)
+	paths, reached := relate(len(t.sites), list)
+	for i, s := range t.sites {
+		s.after = paths[i+1]
+		if errs[i] != nil {
+			s.after = s.course
+		}
+	}
+	t.pairs = errorsOf(paths, reached, list, t.start, until)
+	return append(errs, contradictions...)
 }
 
 // compareClocks finds out how the clocks of the hosts ran during the trial, until an instant
@@ -70,37 +93,56 @@ func (t *trial) compareClocks(end time.Duration) {
 	if t.start == 0 { // it has not begun
 		return
 	}
-	for _, s := range t.sites {
-		course, err := s.agent.Course(t.asked, t.start+end)
+	for _, err := range t.relateSites(t.start + end) {
 		if err != nil {
-			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s: %v", s.agent.Name(), err))
-			s.after = s.course
-			continue
+			t.invalid = append(t.invalid, err.Error())
 		}
-		s.after = course
-		bound := course.Worst(t.start, t.start+end)
-		t.clockError = max(t.clockError, bound)
-		if bound <= freeClockError || t.setup.Network.Real { // the error is part of what is measured
-			continue
+	}
+	t.clockError = (t.worstError() + 1) / 2
+	most := mostPairError(fastestLink(&t.setup.Plan))
+	if t.setup.Network.Real { // the error is part of what is measured
+		most = math.MaxInt64
+	}
+	for i, s := range t.sites {
+		for _, other := range t.sites[:i] {
+			if e := t.pairError(s, other); e > most {
+				t.invalid = append(t.invalid, fmt.Sprintf("a time between %s and %s is known only to %v "+
+					"(limit %v): the network between them is too slow for links of such latency, or was "+
+					"busy for a moment: use a latency of %v or more", other.agent.Name(), s.agent.Name(),
+					e.Round(time.Microsecond), most, wantedLatency(e)))
+			}
 		}
-		if most := mostClockError(fastestLink(&t.setup.Plan)); bound > most {
-			t.invalid = append(t.invalid, fmt.Sprintf("the clock of %s is known only to %v (limit %v): "+
-				"the network from bench to it is too slow or too busy for links of such latency, or a "+
-				"machine is busy", s.agent.Name(), bound.Round(time.Microsecond), most))
+	}
+	for i := range t.records {
+		if r := &t.records[i]; signalled(r.Type) { // by what was known before the trial
+			n := t.incarnation(agent.Ref{ID: algo.ID(r.Process), Incarnation: r.Incarnation})
+			r.At = n.site.mapped(r.At)
+			if r.Type == trace.Crash {
+				n.downAt = r.At
+			}
 		}
 	}
 }
 
 const (
-	// freeClockError is by how much an instant may be wrong in any trial.
-	freeClockError = 100 * time.Microsecond
-	// latencyPerError is how much longer than what clocks are wrong by links must be otherwise.
-	latencyPerError = 50
+	// freePairError is by how much a time between two hosts may be wrong in any trial.
+	freePairError = 2 * freeClockError
+	// latencyPerError is how much longer than that links must take otherwise. A message takes as long as
+	// the latency but for that error, since its receiver goes by what was known before the trial; and
+	// how long it took is known to within that error. With twice the error it came after it was sent.
+	latencyPerError = 2
 )
 
-// mostClockError is by how much an instant may be wrong in a trial whose fastest link takes so long.
-func mostClockError(fastest time.Duration) time.Duration {
-	return max(freeClockError, fastest/latencyPerError)
+// mostPairError is by how much a time between two hosts may be wrong in a trial whose fastest link takes
+// so long.
+func mostPairError(fastest time.Duration) time.Duration {
+	return max(freePairError, fastest/latencyPerError)
+}
+
+// wantedLatency is that of the fastest link, in whole milliseconds, for which such an error is no more
+// than mostPairError.
+func wantedLatency(e time.Duration) time.Duration {
+	return (latencyPerError * e).Truncate(time.Millisecond) + time.Millisecond
 }
 
 // fastestLink is what the fastest link of a plan takes on average; 0 if there is none.
@@ -120,46 +162,61 @@ func fastestLink(p *harness.Plan) time.Duration {
 	return least
 }
 
-// A FarClock is that of a host which is too far from this process for the trials of a plan.
-type FarClock struct {
-	Host    int           // its place in the machine
+// A FarPair is two hosts whose clocks are known too badly for the trials of a plan.
+type FarPair struct {
+	Hosts   [2]int        // their places in the machine
 	Plan    int           // the place of the plan whose fastest link is the fastest of all
 	Fastest time.Duration // what that link takes on average
-	Most    time.Duration // by how much an instant may be wrong with it
+	Most    time.Duration // by how much a time between the two may be wrong with it
 	Best    time.Duration // by how much it may be wrong at the best instant of the last second
 	Wants   time.Duration // what the fastest link would have to take, in whole milliseconds
 }
 
-// FarClocks compares the clocks of the hosts with that of this process, and finds those for which
-// every trial of some plan would be invalid.
-func (m *Machine) FarClocks(plans []*harness.Plan) (far []FarClock, err error) {
+// FarClocks compares the clocks of the hosts with that of this process, and with each other, and finds the
+// pairs for which every trial of some plan would be invalid.
+func (m *Machine) FarClocks(plans []*harness.Plan) (far []FarPair, err error) {
 	now := clock.Monotonic()
-	for i, h := range m.hosts {
-		course, err := h.Agent.Course(now, now)
-		if err != nil {
-			return nil, fmt.Errorf("the clock of %s: %w", h.Agent.Name(), err)
+	courses, errs := m.leadCourses(now, now)
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	if err := m.compareHosts(); err != nil {
+		return nil, err
+	}
+	list, _ := m.comparisons(courses, now, now)
+	paths, reached := relate(len(m.hosts), list)
+	worst := errorsOf(paths, reached, list, now, now)
+	best := errorsOf(paths, reached, list, now, now)
+	for i := range time.Duration(looks) {
+		at := now - i*time.Second/looks
+		for a, row := range errorsOf(paths, reached, list, at, at) {
+			for b, e := range row {
+				best[a][b], worst[a][b] = min(best[a][b], e), max(worst[a][b], e)
+			}
 		}
-		best := course.Best()
-		if best <= freeClockError {
+	}
+	f := FarPair{Fastest: math.MaxInt64}
+	for k, p := range plans {
+		if p.Network.Real { // the error is part of what is measured
 			continue
 		}
-		worst := course.Worst(max(course.Since(), now-time.Second), now)
-		f := FarClock{Host: i, Best: best, Fastest: math.MaxInt64,
-			Wants: (latencyPerError * max(best, worst)).Truncate(time.Millisecond) + time.Millisecond}
-		for k, p := range plans {
-			if p.Network.Real {
-				continue
-			}
-			if fastest := fastestLink(p); fastest < f.Fastest {
-				f.Plan, f.Fastest, f.Most = k, fastest, mostClockError(fastest)
-			}
+		if fastest := fastestLink(p); fastest < f.Fastest {
+			f.Plan, f.Fastest, f.Most = k, fastest, mostPairError(fastest)
 		}
-		if f.Fastest < math.MaxInt64 && best > f.Most {
-			far = append(far, f)
+	}
+	for b := range m.hosts {
+		for a := range m.hosts[:b] {
+			f.Hosts, f.Best, f.Wants = [2]int{a, b}, best[a+1][b+1], wantedLatency(worst[a+1][b+1])
+			if f.Fastest < math.MaxInt64 && f.Best > f.Most {
+				far = append(far, f)
+			}
 		}
 	}
 	return far, nil
 }
+
+// looks is at how many instants of the last second FarClocks looks.
+const looks = 20
 
 // mapRecord puts the instants of a record that a node of site s wrote down onto our clock.
 // It says by how much a message came before it was sent: never, if the clocks ran as they
@@ -192,9 +249,13 @@ func (t *trial) recordsOf(n *node, from uint64, list []trace.Record) ([]trace.Re
 	list, next, err := n.site.agent.Records(n.Ref, from, list)
 	for i := range list[old:] {
 		r := &list[old+i]
-		if early := t.mapRecord(n.site, r); early > 2*t.clockError && err == nil {
+		early := t.mapRecord(n.site, r)
+		if early <= 0 || err != nil {
+			continue
+		}
+		if known := t.pairError(t.nodes[r.Peer-1].site, n.site); early > known {
 			err = fmt.Errorf("p%d got message %d of p%d %v before it was sent, by clocks that are known "+
-				"to %v: one of the clocks was changed", r.Process, r.Seq, r.Peer, early, t.clockError)
+				"to %v: one of the clocks was changed", r.Process, r.Seq, r.Peer, early, known)
 		}
 	}
 	return list, next, err

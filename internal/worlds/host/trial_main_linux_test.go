@@ -47,6 +47,8 @@ func init() {
 		err = unlocked(func() error { return node.Run(os.Stdin, os.Stdout) })
 	case "trial-agent":
 		err = serveAgent()
+	case "trial-relay":
+		err = relay(os.Args[2:])
 	case "trial-bus":
 		err = unlocked(func() error { return bus.ServeProcess(os.Stdin, os.Stdout) })
 	case "trial-frail-bus":

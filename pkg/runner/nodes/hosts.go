@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -316,23 +317,31 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	return m, sites, nil
 }
 
-// checkClocks says which hosts are too far away for any trial of a cell to be valid.
+// checkClocks says which hosts are too far from each other for any trial of a cell to be valid: the two
+// that know least of each other's clocks.
 func (h *Hosts) checkClocks(m interface {
-	FarClocks(plans []*harness.Plan) ([]host.FarClock, error)
+	FarClocks(plans []*harness.Plan) ([]host.FarPair, error)
 }, e *experiment.Experiment) error {
 	var plans []*harness.Plan
 	for i := range e.Cells {
 		plans = append(plans, &e.Cells[i].Plan)
 	}
 	far, err := m.FarClocks(plans)
-	for _, f := range far {
-		h.file.Add(h.root.Get("hosts").Items[f.Host].At, config.Item("hosts", f.Host), "the clock of %s "+
-			"can be known to %v at best from here, half a round trip; cell %d, whose fastest "+
-			"link takes %v on average, allows %v (a fiftieth of that, but never less than 100µs): run bench "+
-			"nearer to the hosts, such as on one of them, or use a latency of %v or more",
-			h.Hosts[f.Host].Name, f.Best.Round(10*time.Microsecond), f.Plan+1, f.Fastest, f.Most, f.Wants)
+	if err != nil || len(far) == 0 {
+		return err
 	}
-	return errors.Join(err, h.file.Err())
+	f := slices.MaxFunc(far, func(a, b host.FarPair) int { return cmp.Compare(a.Wants, b.Wants) })
+	others := ""
+	if n := len(far) - 1; n > 0 {
+		others = fmt.Sprintf(", and between %d other pairs likewise", n)
+	}
+	h.file.Add(h.root.Get("hosts").Items[f.Hosts[1]].At, config.Item("hosts", f.Hosts[1]), "a time between "+
+		"%s and %s can be known to %v at best%s, for so long a message and its answer take; cell %d, whose "+
+		"fastest link takes %v on average, allows %v (half of that, but never less than 200µs): use a "+
+		"latency of %v or more, or hosts that are nearer to each other", h.Hosts[f.Hosts[0]].Name,
+		h.Hosts[f.Hosts[1]].Name, f.Best.Round(10*time.Microsecond), others, f.Plan+1, f.Fastest, f.Most,
+		f.Wants)
+	return h.file.Err()
 }
 
 // Names are those of the hosts, in their order.

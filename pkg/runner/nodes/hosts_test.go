@@ -127,11 +127,11 @@ func TestHosts_CheckNamed(t *testing.T) {
 
 // A distance finds the second host too far away.
 type distance struct {
-	far []host.FarClock
+	far []host.FarPair
 	err error
 }
 
-func (d distance) FarClocks(plans []*harness.Plan) ([]host.FarClock, error) {
+func (d distance) FarClocks(plans []*harness.Plan) ([]host.FarPair, error) {
 	if len(plans) != 2 {
 		return nil, errors.New("expected both cells")
 	}
@@ -153,10 +153,11 @@ func TestHosts_CheckClocks(t *testing.T) {
 	}{
 		{distance{}, ""},
 		{distance{err: errors.New("no answer")}, "no answer"},
-		{distance{far: []host.FarClock{{Host: 1, Plan: 1, Fastest: 20 * ms, Most: 400 * time.Microsecond,
-			Best: 2639 * time.Microsecond, Wants: 135 * ms}}},
-			"hosts.yaml:3: hosts[2]: the clock of lab2 can be known to 2.64ms at best from here, half a round trip; cell 2, whose fastest link takes 20ms on average, allows 400µs (a fiftieth of that, but never less " +
-				"than 100µs): run bench nearer to the hosts, such as on one of them, or use a latency of 135ms or more"},
+		{distance{far: []host.FarPair{{Hosts: [2]int{0, 1}, Plan: 1, Fastest: 5 * ms, Most: 2500 * time.Microsecond,
+			Best: 5279 * time.Microsecond, Wants: 11 * ms}, {Hosts: [2]int{0, 1}, Wants: 10 * ms}}},
+			"hosts.yaml:3: hosts[2]: a time between lab1 and lab2 can be known to 5.28ms at best, and between 1 other pairs likewise, " +
+				"for so long a message and its answer take; cell 2, whose fastest link takes 5ms on average, allows 2.5ms " +
+				"(half of that, but never less than 200µs): use a latency of 11ms or more, or hosts that are nearer to each other"},
 	} {
 		h, err := parseHosts("hosts.yaml", []byte("hosts:\n- {name: lab1, address: a, command: c}\n- {name: lab2, address: b, command: c}\n"))
 		if err != nil {

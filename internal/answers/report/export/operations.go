@@ -59,8 +59,7 @@ func (s *selection) overOperations() (out []tailRow, err error) {
 			row := tailRow{cell: c, of: m}
 			for _, q := range s.tailed() {
 				tail := stats.GroupedQuantile(spans.Of(c, m), q.p, stats.Confidence)
-				tail.Doubt = c.Doubt(m)
-				row.tails = append(row.tails, tail)
+				row.tails = append(row.tails, tail.Doubted(c.Doubt(m)))
 			}
 			out = append(out, row)
 		}

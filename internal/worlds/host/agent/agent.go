@@ -73,9 +73,14 @@ type Agent interface {
 	// Course is how the clock of the agent runs beside that of the process that asks, from an instant
 	// of the latter to another one: what is known before a trial, of now, or after it.
 	Course(from, to time.Duration) (clock.Course, error)
+	// Clock is where others ask for the clock of the agent; empty: they cannot.
+	Clock() string
+	// Compare has the agent compare its clock with those at such places from now on, and no others.
+	Compare(places []string) error
+	// Compared is what answers from these places said, from an instant of the agent's clock to another
+	// one, as Course; nothing of a place that does not answer.
+	Compared(from, to time.Duration) ([][]clock.Sample, error)
 
-	// ClockAddress is where the agent answers questions for the time.
-	ClockAddress() string
 	// Probe asks other agents for the time again and again, at those addresses, and says of each what
 	// became of the questions. No trial is under way meanwhile.
 	Probe(addresses []string) ([]Probed, error)

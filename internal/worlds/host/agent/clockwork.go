@@ -103,6 +103,8 @@ const (
 
 // A clockWatch compares the clock of an agent with ours, all the time.
 type clockWatch struct {
+	place  string        // where it is asked
+	pause  time.Duration // the least between two bursts
 	dial   func(context.Context) (net.Conn, error)
 	cancel context.CancelFunc
 	kick   chan struct{} // not to wait for the next burst
@@ -115,15 +117,16 @@ type clockWatch struct {
 	news    chan struct{}  // closed after the next burst
 }
 
-func watchClock(address string, proof *bus.TLS) (*clockWatch, error) {
+// watchClock pauses for no less than that between two bursts.
+func watchClock(address string, proof *bus.TLS, pause time.Duration) (*clockWatch, error) {
 	cfg, err := proof.Client()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &tls.Dialer{NetDialer: &net.Dialer{Timeout: askTimeout}, Config: cfg}
-	w := &clockWatch{cancel: cancel, kick: make(chan struct{}, 1), done: make(chan struct{}),
-		news: make(chan struct{}),
+	w := &clockWatch{place: address, pause: pause, cancel: cancel, kick: make(chan struct{}, 1),
+		done: make(chan struct{}), news: make(chan struct{}),
 		dial: func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }}
 	go w.run(ctx)
 	return w, nil
@@ -152,7 +155,7 @@ func (w *clockWatch) run(ctx context.Context) {
 		pause := mostPause
 		if err == nil {
 			s := fastest(burst)
-			pause = pauseAfter(s.Got - s.Asked)
+			pause = max(w.pause, pauseAfter(s.Got-s.Asked))
 		}
 		if err != nil && c != nil {
 			_ = c.Close()
@@ -204,7 +207,9 @@ func askBurst(c net.Conn) (list []clock.Sample, err error) {
 		s.Answered = time.Duration(binary.LittleEndian.Uint64(reply[8:]))
 		s.Theirs.Rate = math.Float64frombits(binary.LittleEndian.Uint64(reply[16:]))
 		s.Theirs.Wander = math.Float64frombits(binary.LittleEndian.Uint64(reply[24:]))
-		s.Theirs.Known = !math.IsNaN(s.Theirs.Rate)
+		if s.Theirs.Known = !math.IsNaN(s.Theirs.Rate); !s.Theirs.Known {
+			s.Theirs.Rate = 0 // JSON has no other
+		}
 		list = append(list, s)
 	}
 	return list, nil
@@ -233,12 +238,24 @@ func settled(samples []clock.Sample, at time.Duration) bool {
 	return len(samples)-behind >= lastSamples || last.Got-last.Asked <= 2*(answer.Got-answer.Asked)
 }
 
-// course waits for an answer to a question that was asked after to, and finds the course of the clock
-// from all; samples that contradict each other before from do not matter. If no span of time is
-// asked for, a trial is to follow: it waits until enough is known of how the clock runs now, and
-// all samples from then on are kept.
+// course finds the course of the clock from what it said. Samples that contradict each other before from
+// do not matter.
 func (w *clockWatch) course(from, to time.Duration) (clock.Course, error) {
-	deadline := time.NewTimer(courseTimeout)
+	samples, err := w.said(from, to, courseTimeout)
+	if err != nil {
+		return clock.Course{}, err
+	}
+	if from == to {
+		from = samples[len(samples)-1].Got
+	}
+	return clock.Fit(samples, from)
+}
+
+// said waits, for so long at most, for an answer to a question that was asked after to. If no span of time
+// is asked for, a trial is to follow: it waits until enough is known of how the clock runs now, and all
+// samples from then on are kept.
+func (w *clockWatch) said(from, to, patience time.Duration) ([]clock.Sample, error) {
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {
 		w.mu.Lock()
@@ -251,12 +268,12 @@ func (w *clockWatch) course(from, to time.Duration) (clock.Course, error) {
 		case n == 0 || samples[n-1].Asked <= to:
 		case from < to:
 			if settled(samples, to) {
-				return clock.Fit(samples, from)
+				return samples, nil
 			}
 		default:
 			c, err := clock.Fit(samples, samples[n-1].Got)
 			if err == nil && samples[n-1].Asked-c.Since() >= firstSamples {
-				return c, nil
+				return samples, nil
 			}
 			kick = nil
 		}
@@ -270,7 +287,28 @@ func (w *clockWatch) course(from, to time.Duration) (clock.Course, error) {
 			if err == nil {
 				err = errors.New("it is slow")
 			}
-			return clock.Course{}, fmt.Errorf("no answer from it for %v: %w", courseTimeout, err)
+			return nil, &SilentClock{w.place, patience, err}
 		}
 	}
 }
+
+// A SilentClock does not answer.
+type SilentClock struct {
+	Place string
+	For   time.Duration
+	Why   error
+}
+
+func (e *SilentClock) Error() string {
+	text := fmt.Sprintf("no answer from it for %v: %v", e.For, e.Why)
+	var slow net.Error
+	if errors.As(e.Why, &slow) && slow.Timeout() {
+		_, port, _ := net.SplitHostPort(e.Place) // it has one
+		text += fmt.Sprintf("; a firewall may drop what is sent there: open TCP port %s of that host to "+
+			"bench and to the other hosts; the system chooses another one in each run, so open all "+
+			"ephemeral ports", port)
+	}
+	return text
+}
+
+func (e *SilentClock) Unwrap() error { return e.Why }

@@ -350,6 +350,15 @@ func (l *Local) Records(of Ref, from uint64, list []trace.Record) ([]trace.Recor
 // Course implements Agent: the host is this process, and has its clock.
 func (l *Local) Course(_, _ time.Duration) (clock.Course, error) { return clock.Course{}, nil }
 
+// Clock implements Agent.
+func (l *Local) Clock() string { return "" }
+
+// Compare implements Agent.
+func (l *Local) Compare([]string) error { return nil }
+
+// Compared implements Agent.
+func (l *Local) Compared(_, _ time.Duration) ([][]clock.Sample, error) { return nil, nil }
+
 // Name implements Agent.
 func (l *Local) Name() string { return cmp.Or(l.cfg.Name, "this machine") }
 

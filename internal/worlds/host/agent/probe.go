@@ -106,14 +106,6 @@ func (r *Remote) Probe(addresses []string) ([]Probed, error) {
 	return a.Probed, err
 }
 
-// ClockAddress implements Agent.
-func (r *Remote) ClockAddress() string {
-	if r.link == nil {
-		return ""
-	}
-	return r.link.address
-}
-
 // Probe implements Agent: this process has no certificate of the run, and no peers.
 func (l *Local) Probe(addresses []string) ([]Probed, error) {
 	if len(addresses) > 0 {
@@ -121,6 +113,3 @@ func (l *Local) Probe(addresses []string) ([]Probed, error) {
 	}
 	return nil, nil
 }
-
-// ClockAddress implements Agent.
-func (l *Local) ClockAddress() string { return "" }

@@ -51,7 +51,6 @@ type agentLink struct {
 	name    string
 	program Program
 	clock   *clockWatch
-	address string // of its clock
 	answers chan answer
 	dead    chan struct{} // closed when nothing comes any more, and
 	why     error         // that is why
@@ -159,8 +158,8 @@ func (r *Remote) start() error {
 	if err != nil {
 		return err
 	}
-	r.about, r.link.address = a.About, a.Clock
-	r.link.clock, err = watchClock(a.Clock, proof)
+	r.about = a.About
+	r.link.clock, err = watchClock(a.Clock, proof, 0)
 	return err
 }
 
@@ -451,6 +450,26 @@ func (r *Remote) Course(from, to time.Duration) (clock.Course, error) {
 	default:
 		return r.link.clock.course(from, to)
 	}
+}
+
+// Clock implements Agent.
+func (r *Remote) Clock() string {
+	if r.link == nil {
+		return ""
+	}
+	return r.link.clock.place
+}
+
+// Compare implements Agent.
+func (r *Remote) Compare(places []string) error {
+	_, err := r.ask(r.cfg.Patience, request{Compare: &places})
+	return err
+}
+
+// Compared implements Agent.
+func (r *Remote) Compared(from, to time.Duration) ([][]clock.Sample, error) {
+	a, err := r.ask(r.cfg.Patience, request{Compared: &span{from, to}})
+	return a.Compared, err
 }
 
 // End implements Agent.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
@@ -33,7 +34,9 @@ type request struct {
 	Health    bool                `json:"health,omitempty"`
 	Collect   bool                `json:"collect,omitempty"`
 	Records   *recordsWanted      `json:"records,omitempty"`
-	Probe     []string            `json:"probe,omitempty"` // where the clocks of the others are
+	Probe     []string            `json:"probe,omitempty"`   // where the clocks of the others are
+	Compare   *[]string           `json:"compare,omitempty"` // clocks from now on
+	Compared  *span               `json:"compared,omitempty"`
 	End       bool                `json:"end,omitempty"`
 }
 
@@ -64,6 +67,12 @@ type orders struct {
 	Orders []control.Order `json:"orders"`
 }
 
+// A span is one of time, by the clock of the agent.
+type span struct {
+	From time.Duration `json:"from"`
+	To   time.Duration `json:"to"`
+}
+
 type countersWanted struct {
 	Links bool `json:"links,omitempty"`
 }
@@ -92,4 +101,6 @@ type answer struct {
 	Records    []byte          `json:"records,omitempty"` // see trace.AppendRecord
 	Next       uint64          `json:"next,omitempty"`
 	Probed     []Probed        `json:"probed,omitempty"`
+	// Compared is what other clocks answered.
+	Compared [][]clock.Sample `json:"compared,omitempty"`
 }
