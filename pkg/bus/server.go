@@ -95,7 +95,12 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start bus: %w", err)
 	}
-	at := fmt.Sprintf("%s:%d", options.Host, cfg.Port)
+	return Embed(options, fmt.Sprintf("%s:%d", options.Host, cfg.Port))
+}
+
+// Embed starts a server with the options of NATS itself, and returns when it accepts connections. At
+// is where that is, for errors.
+func Embed(options *server.Options, at string) (*Server, error) {
 	ns, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("start bus: %s: %w", at, err)
@@ -218,6 +223,9 @@ func natsUsers(cfg ServerConfig) ([]*server.NkeyUser, error) {
 
 // URL is where clients connect to.
 func (s *Server) URL() string { return s.nats.ClientURL() }
+
+// Connect opens a connection within this process, of which the server sees no address.
+func (s *Server) Connect() (net.Conn, error) { return s.nats.InProcessConn() }
 
 // Route is where other members of the cluster connect to, as host:port; empty if the server
 // is alone.

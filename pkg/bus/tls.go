@@ -2,6 +2,7 @@ package bus
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -11,8 +12,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -32,14 +33,17 @@ func (t TLS) String() string {
 // GoString is what %#v prints.
 func (t TLS) GoString() string { return t.String() }
 
-var pemBegin = []byte("-----BEGIN CERTIFICATE")
+// The kinds of blocks in PEM.
+const certBlock, keyBlock = "CERTIFICATE", "EC PRIVATE KEY"
 
-// An Authority signs the certificates of one run, and is forgotten with it.
+var pemBegin = []byte("-----BEGIN " + certBlock)
+
+// An Authority signs the certificates of one run, and is forgotten with it; or those of a hub, which
+// keeps it.
 type Authority struct {
 	cert   *x509.Certificate
 	key    *ecdsa.PrivateKey
 	public []byte // PEM
-	serial int64
 }
 
 // Certificates are believed from two days before they are made, since the wall clocks of
@@ -56,7 +60,7 @@ func NewAuthority() (*Authority, error) {
 		return nil, fmt.Errorf("make certificates: %w", err)
 	}
 	a := &Authority{key: key}
-	t := a.template("conclave")
+	t := template("conclave")
 	t.IsCA, t.BasicConstraintsValid, t.KeyUsage = true, true, x509.KeyUsageCertSign
 	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
 	if err == nil {
@@ -65,16 +69,52 @@ func NewAuthority() (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make certificates: %w", err)
 	}
-	a.public = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	a.public = pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: der})
 	return a, nil
 }
 
-func (a *Authority) template(name string) *x509.Certificate {
-	a.serial++
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(a.serial), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-certBefore), NotAfter: time.Now().Add(certAfter),
+// template is a certificate that is to be signed. Its number is drawn with its signature.
+func template(name string) *x509.Certificate {
+	return &x509.Certificate{Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-certBefore), NotAfter: time.Now().Add(certAfter)}
+}
+
+// ParseAuthority is the authority that Marshal has written.
+func ParseAuthority(text []byte) (*Authority, error) {
+	pair, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		return nil, fmt.Errorf("read the authority: %w", err)
 	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok || !pair.Leaf.IsCA {
+		return nil, errors.New("read the authority: it is none")
+	}
+	return &Authority{cert: pair.Leaf, key: key,
+		public: pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: pair.Leaf.Raw})}, nil
+}
+
+// Marshal is the authority with its key, as PEM: a secret.
+func (a *Authority) Marshal() ([]byte, error) {
+	key, err := x509.MarshalECPrivateKey(a.key)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(a.public, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key})), nil
+}
+
+// Certificate is that of the authority itself.
+func (a *Authority) Certificate() *x509.Certificate { return a.cert }
+
+// Admit makes the certificate of a client, who has made the key and keeps it: PEM. Role is its unit.
+func (a *Authority) Admit(name, role string, key crypto.PublicKey) ([]byte, error) {
+	t := template(name)
+	t.Subject.OrganizationalUnit = []string{role}
+	t.KeyUsage, t.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, key, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("make certificate of %s: %w", name, err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: der}), nil
 }
 
 // Believer is for a client that proves its identity by its Identity.
@@ -87,7 +127,7 @@ func (a *Authority) Issue(address string) (*TLS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make certificate of %s: %w", address, err)
 	}
-	t := a.template(address)
+	t := template(address)
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	if ip := net.ParseIP(address); ip != nil {
@@ -104,8 +144,8 @@ func (a *Authority) Issue(address string) (*TLS, error) {
 		return nil, fmt.Errorf("make certificate of %s: %w", address, err)
 	}
 	return &TLS{CA: a.public,
-		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		Key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}),
+		Cert: pem.EncodeToMemory(&pem.Block{Type: certBlock, Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: secret}),
 	}, nil
 }
 
@@ -142,4 +182,11 @@ func (t *TLS) Client() (*tls.Config, error) {
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+// Client is how the owner of a key proves its identity with a certificate that was made for it (see
+// Authority.Admit).
+func Client(cert []byte, key *ecdsa.PrivateKey) (TLS, error) {
+	der, err := x509.MarshalECPrivateKey(key)
+	return TLS{Cert: cert, Key: pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der})}, err
 }

@@ -117,6 +117,8 @@ func (s *streams) groups() []group {
 			s.newCommand(),
 		}},
 		{"machines", "Several machines", []*cobra.Command{
+			s.hubCommand(),
+			s.joinCommand(),
 			s.mergeCommand(),
 			s.workCommand(),
 			s.workersCommand(),

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -31,17 +32,49 @@ func joinable(j *queue.Server) error {
 	return nil
 }
 
+// workFlags are the flags of a worker.
+type workFlags struct {
+	machine string
+	cores   int
+	host    queue.HostConfig
+	until   queue.Until
+}
+
+func (f *workFlags) flags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.machine, "machine", "", "call this machine `NAME` in results (default: its host name)")
+	flags.IntVar(&f.cores, "cores", 0, "simulate `N` trials at a time (default: one per core)")
+	flags.StringVar(&f.host.Address, "address", "",
+		"host nodes of bench run --hosts; the other hosts reach this one at `ADDRESS`")
+	flags.StringVar(&f.host.Interface, "interface", "",
+		"likewise, at the address of the network interface `NAME`")
+	flags.IntVar(&f.host.Slots, "slots", 0, "as a host, have at most `N` nodes of a trial (0: any number)")
+	flags.StringVar(&f.host.Region, "region", "", "as a host, have the processes of region `NAME`")
+	flags.DurationVar(&f.until.Idle, "idle", 0, "end after `TIME` without work (default: never)")
+	flags.BoolVar(&f.until.Done, "until-done", false, "end when there were runs, and all of them are over")
+}
+
+// check says what is wrong with them.
+func (f *workFlags) check() error {
+	switch {
+	case f.cores < 0:
+		return usage("--cores %d, expected 1 or more", f.cores)
+	case f.until.Idle < 0:
+		return usage("--idle %v, expected a time as 10m", f.until.Idle)
+	}
+	return checkOffer(&f.host)
+}
+
 func (s *streams) workCommand() *cobra.Command {
 	var j queue.Server
-	var machine string
-	var cores int
-	var host queue.HostConfig
+	var f workFlags
 	c := &cobra.Command{
 		Use:   "work --join URL",
 		Short: "Run trials for runs on other machines",
 		Long: `Run trials for the runs in the queue of a NATS server ("bench run --queue"),
-until interrupted. Any number of machines may work for a run, if they have the
-same build; if a worker dies, another one repeats its block.
+until interrupted, or as --idle and --until-done say. Any number of machines may
+work for a run, if they have the same build; if a worker dies, another one
+repeats its block.
 
 With --address or --interface, this machine also hosts nodes of "bench run
 --hosts URL", and opens ports with TLS at that address. It takes no trials from
@@ -53,28 +86,14 @@ the queue meanwhile. docs/how-to/many-machines.md has the set-up.
   bench work --join tls://lab1:4222 --address 10.0.0.7 --slots 4`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := joinable(&j); err != nil {
+			if err := errors.Join(joinable(&j), f.check()); err != nil {
 				return err
 			}
-			if cores < 0 {
-				return usage("--cores %d, expected 1 or more", cores)
-			}
-			if err := checkOffer(&host); err != nil {
-				return err
-			}
-			return s.work(&j, machine, cores, host)
+			return s.work(j, &f)
 		},
 	}
 	joining(c, &j, "join", "take trials from NATS")
-	c.Flags().StringVar(&machine, "machine", "",
-		"call this machine `NAME` in results (default: its host name)")
-	c.Flags().IntVar(&cores, "cores", 0, "simulate `N` trials at a time (default: one per core)")
-	c.Flags().StringVar(&host.Address, "address", "",
-		"host nodes of bench run --hosts; the other hosts reach this one at `ADDRESS`")
-	c.Flags().StringVar(&host.Interface, "interface", "",
-		"likewise, at the address of the network interface `NAME`")
-	c.Flags().IntVar(&host.Slots, "slots", 0, "as a host, have at most `N` nodes of a trial (0: any number)")
-	c.Flags().StringVar(&host.Region, "region", "", "as a host, have the processes of region `NAME`")
+	f.flags(c)
 	return c
 }
 
@@ -91,17 +110,17 @@ func checkOffer(h *queue.HostConfig) error {
 	return nil
 }
 
-func (s *streams) work(j *queue.Server, machine string, cores int, host queue.HostConfig) error {
+func (s *streams) work(j queue.Server, f *workFlags) error {
 	ctx, stop := s.interruptible(context.Background())
 	defer stop()
 	options, err := programs()
 	if err != nil {
 		return err
 	}
-	options.Workers = cores
-	host.Program = proc.Command{Path: options.Exe, Args: []string{agentRole}}
-	err = queue.Work(ctx, queue.WorkerConfig{Server: *j, Machine: machine, Options: options, Host: host,
-		Say: func(text string) { s.say(text) }})
+	options.Workers = f.cores
+	f.host.Program = proc.Command{Path: options.Exe, Args: []string{agentRole}}
+	err = queue.Work(ctx, queue.WorkerConfig{Server: j, Machine: f.machine, Options: options, Host: f.host,
+		Until: f.until, Say: func(text string) { s.say(text) }})
 	if ctx.Err() != nil {
 		return nil // being interrupted is how it ends
 	}

@@ -137,6 +137,7 @@ func (f *feed) hold(ctx context.Context, m jetstream.Msg) error {
 			}
 		}
 	}()
+	f.worker.worked()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.held == nil { // the worker has left the run meanwhile
@@ -234,6 +235,7 @@ func (f *feed) Yield(y work.Yield) error {
 	_ = f.worker.link.patiently(once, h.DoubleAck) // else the block is done once more, and counts once
 	f.worker.mu.Lock()
 	f.worker.blocks++
+	f.worker.tally.active = time.Now()
 	f.worker.mu.Unlock()
 	return nil
 }

@@ -169,6 +169,10 @@ func (w *worker) answer(ctx context.Context, r micro.Request) {
 // vacate gives the machine back.
 func (w *worker) vacate() {
 	_ = w.machine.Unlock()
+	w.mu.Lock()
+	w.tally.active = time.Now()
+	w.tally.agent = w.tally.active
+	w.mu.Unlock()
 	w.leave(ofAgent)
 }
 
@@ -337,7 +341,7 @@ func (s Server) Dial(machine string, within time.Duration) (agent.Program, error
 	}
 	nc.Close()
 	if errors.Is(err, nats.ErrNoResponders) {
-		err = fmt.Errorf("no worker %s is there as a host; start it again: bench work --join", machine)
+		err = fmt.Errorf("no worker %s is there as a host; start it again: %s", machine, s.Invitation(true))
 	}
 	return nil, err
 }

@@ -102,21 +102,37 @@ func (l *link) describe(ctx context.Context, q *Queued) error {
 	return nil
 }
 
+// announced are the names of the runs in the queue, and the number of the last announcement of one, which
+// stays when the run is over.
+func (l *link) announced(ctx context.Context) (names []string, last uint64, err error) {
+	all, info, err := l.state(ctx, l.names, namesPrefix)
+	if err != nil {
+		return nil, 0, err
+	}
+	return slices.Sorted(maps.Keys(all)), info.State.LastSeq, nil
+}
+
 // subjects are those of a stream that begin with prefix, without it.
 func (l *link) subjects(ctx context.Context, s jetstream.Stream, prefix string) (map[string]uint64, error) {
+	all, _, err := l.state(ctx, s, prefix)
+	return all, err
+}
+
+func (l *link) state(ctx context.Context, s jetstream.Stream, prefix string) (map[string]uint64,
+	*jetstream.StreamInfo, error) {
 	var info *jetstream.StreamInfo
 	err := l.patiently(ctx, func(ctx context.Context) (err error) {
 		info, err = s.Info(ctx, jetstream.WithSubjectFilter(prefix+">"))
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := map[string]uint64{}
 	for subject, n := range info.State.Subjects {
 		out[strings.TrimPrefix(subject, prefix)] = n
 	}
-	return out, nil
+	return out, info, nil
 }
 
 // Remove takes runs out of the queue of a server with all that they have there. It refuses one

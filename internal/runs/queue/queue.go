@@ -29,6 +29,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -71,10 +72,32 @@ type Server struct {
 	URL         string // one, or several with commas between
 	Credentials string // file; "": none
 	CA          string // file; "": the system's
+
+	// Hub is how to reach the NATS server behind a hub (package hub), whose address URL then is; nil:
+	// URL is the address of a NATS server.
+	Hub []nats.Option
+}
+
+// Invitation is how a worker is started, for people. Offering is for one that offers its machine.
+func (s Server) Invitation(offering bool) string {
+	line := "bench work --join " + s.URL
+	if s.Hub != nil {
+		line = "bench join INVITATION"
+	}
+	if offering {
+		line += " --address ADDRESS"
+	}
+	if s.Hub != nil {
+		line += " (bench hub token prints an invitation)"
+	}
+	return line
 }
 
 // Check says why a server must not be used: what leaves the machine is encrypted.
 func (s Server) Check() error {
+	if s.Hub != nil { // its connections are
+		return nil
+	}
 	for one := range strings.SplitSeq(s.URL, ",") {
 		u, err := url.Parse(one)
 		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
@@ -98,7 +121,9 @@ func (s Server) Check() error {
 // A link is a connection to NATS. It never gives up to reconnect.
 type link struct {
 	nc      *nats.Conn
+	server  Server
 	note    func(string) // tells the user something
+	lost    atomic.Value // an error: why the connection cannot come back
 	js      jetstream.JetStream
 	trials  jetstream.Stream
 	results jetstream.Stream
@@ -114,7 +139,8 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	nc, err := s.dial(name, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+	l := &link{server: s, note: note}
+	nc, err := s.dial(name, nats.ReconnectErrHandler(l.refused), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		if errors.Is(err, nats.ErrPermissionViolation) {
 			note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
 		}
@@ -122,7 +148,7 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	if err != nil {
 		return nil, err
 	}
-	l := &link{nc: nc, note: note}
+	l.nc = nc
 	if l.js, err = jetstream.New(nc); err == nil {
 		err = l.open(ctx)
 	}
@@ -136,12 +162,34 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	return l, nil
 }
 
+// refused ends a connection that could not be opened again for a reason that has an exit code: the user has
+// to do something about it.
+func (l *link) refused(nc *nats.Conn, err error) {
+	var final interface{ Exit() int }
+	if errors.As(err, &final) {
+		l.lost.Store(err)
+		nc.Close()
+	}
+}
+
+// closed says why the connection is gone for good; nil: it is not.
+func (l *link) closed() error {
+	if !l.nc.IsClosed() {
+		return nil
+	}
+	if err, ok := l.lost.Load().(error); ok {
+		return err
+	}
+	return fmt.Errorf("NATS has closed the connection: %w", l.nc.LastError())
+}
+
 // dial opens a connection.
 func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
 	options = append(options, nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(200*time.Millisecond), nats.Timeout(5*time.Second),
 		nats.PingInterval(5*time.Second))
-	if strings.Contains(s.URL, "tls://") {
+	options = append(options, s.Hub...)
+	if s.Hub == nil && strings.Contains(s.URL, "tls://") {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
 	if s.CA != "" {

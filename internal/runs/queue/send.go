@@ -149,8 +149,8 @@ func (q *Sender) Next(ctx context.Context) (y work.Yield, err error) {
 		if ctx.Err() != nil {
 			return y, context.Cause(ctx)
 		}
-		if q.link.nc.IsClosed() {
-			return y, fmt.Errorf("NATS has closed the connection: %w", q.link.nc.LastError())
+		if err := q.link.closed(); err != nil {
+			return y, err
 		}
 		if first {
 			continue
@@ -264,7 +264,7 @@ func (q *Sender) look(ctx context.Context) {
 				why += fmt.Sprintf("; %s runs another one, build %.12s", w.Machine, w.Site.Tool.Binary)
 			}
 		}
-		q.note(why + "; start one with bench work --join, of the same build")
+		q.note(why + "; start one of the same build: " + q.link.server.Invitation(false))
 	}
 }
 

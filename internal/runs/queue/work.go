@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +29,7 @@ type WorkerConfig struct {
 	Options runner.Options // the programs; Workers is how many trials are simulated at a time
 	Say     func(string)   // tells the user something
 	Host    HostConfig     // its zero value: the machine is no host of runs over several
+	Until   Until
 }
 
 // Work runs trials of whatever runs of this program are in the queue, until ctx ends.
@@ -66,6 +65,9 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 	if err := w.serve(ctx); err != nil {
 		return err
 	}
+	if err := w.begin(ctx, cancel); err != nil {
+		return err
+	}
 	w.cfg.Say(fmt.Sprintf("worker %s: %d cores, build %.12s; waiting for runs", w.name, w.cores,
 		w.site.Tool.Binary))
 	for ctx.Err() == nil {
@@ -79,8 +81,8 @@ func Work(ctx context.Context, cfg WorkerConfig) error {
 			}
 			pause(ctx, time.Second)
 		}
-		if w.link.nc.IsClosed() {
-			return fmt.Errorf("NATS has closed the connection: %w", w.link.nc.LastError())
+		if err := w.link.closed(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -116,6 +118,7 @@ type worker struct {
 	run    string
 	feed   *feed // of that run
 	blocks int
+	tally  tally
 	// trouble is what went wrong last; "": nothing.
 	trouble string
 }
@@ -141,10 +144,11 @@ const idle = 500 * time.Millisecond
 
 // once takes part in every run that is there, as long as that has blocks.
 func (w *worker) once(ctx context.Context) error {
-	names, err := w.runs(ctx)
+	names, last, err := w.link.announced(ctx)
 	if err != nil {
 		return err
 	}
+	w.finished(names, last)
 	for _, name := range names { // one that is wrong does not keep us from the others
 		if one := w.join(ctx, name); one != nil && ctx.Err() == nil {
 			err = errors.Join(err, fmt.Errorf("run %s: %w", name, one))
@@ -156,8 +160,8 @@ func (w *worker) once(ctx context.Context) error {
 
 // runs are the names of those in the queue.
 func (w *worker) runs(ctx context.Context) (names []string, err error) {
-	all, err := w.link.subjects(ctx, w.link.names, namesPrefix)
-	return slices.Sorted(maps.Keys(all)), err
+	names, _, err = w.link.announced(ctx)
+	return names, err
 }
 
 // find is a run and what the queue holds of it; both nil if it is over.

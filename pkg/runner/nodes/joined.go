@@ -68,8 +68,8 @@ func FindHosts(ctx context.Context, s queue.Server, e *experiment.Experiment, na
 		if len(missing) > 0 {
 			what = "these hosts are required but not free: " + strings.Join(missing, ", ")
 		}
-		out = append(out, fmt.Sprintf("%s at %s; start one on each machine, as: bench work --join %s "+
-			"--address ADDRESS", what, s.URL, s.URL))
+		out = append(out, fmt.Sprintf("%s at %s; start one on each machine, as: %s", what, s.URL,
+			s.Invitation(true)))
 		return nil, errors.New(strings.Join(out, "\n"))
 	}
 	for _, text := range out {
