@@ -15,25 +15,38 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/text"
 )
 
-// defined is what the scripts for a machine have in common: the folder of the fleet there, and whether its
-// worker is alive. A number that another process has by now is not the worker's.
+// defined is what the scripts for a machine begin with: the folder of the fleet there.
 func defined(s *state, m *Machine) string {
-	return `d="${TMPDIR:-/tmp}"/` + quoted("bench-fleet-"+s.ID+"-"+m.Name) + `
-args() { if [ -d /proc/self ]; then tr '\0' ' ' <"/proc/$1/cmdline"; else ps -o args= -p "$1"; fi; }
-alive() {
-	p=$(cat "$d/pid" 2>/dev/null) && case "$(args "$p" 2>/dev/null)" in *"$d/bench"*) true ;; *) false ;; esac
-}
-`
+	return `d="${TMPDIR:-/tmp}"/` + quoted("bench-fleet-"+s.ID+"-"+m.Name) + "\n" + alive
 }
 
-// ended ends the worker, within ten seconds by itself, and removes its folder.
-const ended = `i=0
+// alive says whether the program of folder d is alive. Its arguments name that folder: a number that another
+// process has by now is not its.
+const alive = `args() { if [ -d /proc/self ]; then tr '\0' ' ' <"/proc/$1/cmdline"; else ps -o args= -p "$1"; fi; }
+alive() {
+	p=$(cat "$d/pid" 2>/dev/null) && case "$(args "$p" 2>/dev/null)" in *"$d/"*) true ;; *) false ;; esac
+}
+`
+
+// apart has a script outlive the connection, with its output in a log, and waits until it is alive.
+func apart(script, log string) string {
+	return `apart=$(command -v setsid || command -v nohup)
+export d
+$apart sh -c ` + quoted(script) + ` >"$d/` + log + `" 2>&1 &
+i=0
+until alive || [ $i -ge 50 ]; do i=$((i + 1)); sleep 0.1; done`
+}
+
+// stopped ends the program, which has ten seconds to do so by itself; ended removes its folder, too.
+const stopped = `i=0
 while alive; do
 	case $i in 0) kill "$p" ;; 100) kill -KILL "$p" ;; 150) break ;; esac
 	i=$((i + 1))
 	sleep 0.1
 done
-! alive && rm -rf "$d" && [ ! -e "$d" ]`
+! alive`
+
+const ended = stopped + ` && rm -rf "$d" && [ ! -e "$d" ]`
 
 // endWithin is how long a machine has to end.
 const endWithin = 45 * time.Second
@@ -74,7 +87,7 @@ func (s *state) clean(ctx context.Context, m *Machine) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endWithin,
 		fmt.Errorf("it did not answer within %v", endWithin))
 	defer cancel()
-	shell, err := open(ctx, s.SSH, m.Target)
+	shell, err := s.shell(ctx, m)
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
@@ -193,7 +206,7 @@ func Logs(ctx context.Context, folder, name string) (*answer.Document, error) {
 func (s *state) log(ctx context.Context, m *Machine) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
-	shell, err := open(ctx, s.SSH, m.Target)
+	shell, err := s.shell(ctx, m)
 	if err != nil {
 		return "", err
 	}

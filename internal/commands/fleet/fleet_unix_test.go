@@ -108,9 +108,12 @@ func (l *lab) put(name, text string) {
 	must(l.t, os.WriteFile(path, []byte(text), 0o755))
 }
 
-func (l *lab) Ensure(context.Context) (string, error)      { return "hub:7000", nil }
-func (l *lab) Invite(context.Context, int) (string, error) { return "hub:7000#TOKEN", nil }
-func (l *lab) End(context.Context) error                   { l.ended++; return nil }
+func (l *lab) Ensure(context.Context) error { return nil }
+func (l *lab) End(context.Context) error    { l.ended++; return nil }
+
+func (l *lab) Invite(context.Context, int) (string, string, error) {
+	return "hub:7000", "hub:7000#TOKEN", nil
+}
 
 func (l *lab) Joined(context.Context) (map[string]bool, error) {
 	there := map[string]bool{}

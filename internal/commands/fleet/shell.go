@@ -33,9 +33,13 @@ type unreachable struct{ error }
 // mostAnswer bounds what a script may answer, in bytes.
 const mostAnswer = 8 * files.MiB
 
-// open connects to a host: the words of command, the host, and a shell that reads its script.
-func open(ctx context.Context, command, target string) (*shell, error) {
-	words := append(strings.Fields(command), target, "sh", "-s")
+// shell connects to a machine.
+func (s *state) shell(ctx context.Context, m *Machine) (*shell, error) {
+	return open(ctx, append(strings.Fields(s.SSH), m.Target, "sh", "-s")...)
+}
+
+// open starts a shell that reads its script.
+func open(ctx context.Context, words ...string) (*shell, error) {
 	s := &shell{cmd: proc.Interruptible(ctx, words[0], words[1:]...), mark: "conclave-" + rand.Text()}
 	s.cmd.Stderr = &s.said
 	in, err := s.cmd.StdinPipe()

@@ -38,10 +38,11 @@ const DefaultSSH = "ssh -o BatchMode=yes -o ConnectTimeout=10"
 
 // A Hub is where the machines of a fleet join.
 type Hub interface {
-	// Ensure has it run, and returns the address that bench run --hub takes.
-	Ensure(ctx context.Context) (address string, err error)
-	// Invite is what bench join takes to admit so many machines.
-	Invite(ctx context.Context, machines int) (string, error)
+	// Ensure has it run.
+	Ensure(ctx context.Context) error
+	// Invite is its address, which bench run --hub takes, and what admits so many machines: bench join
+	// takes it.
+	Invite(ctx context.Context, machines int) (address, invitation string, err error)
 	// Joined are the names of the machines that are there.
 	Joined(ctx context.Context) (map[string]bool, error)
 	// End ends it.
@@ -95,8 +96,8 @@ func Up(ctx context.Context, c *Config, hosts []Host) (*answer.Document, error) 
 		return nil, err
 	}
 	u.hub = c.Open(u.state.Hub)
-	if u.Address, err = u.hub.Ensure(ctx); err == nil {
-		u.invitation, err = u.hub.Invite(ctx, len(list))
+	if err = u.hub.Ensure(ctx); err == nil {
+		u.Address, u.invitation, err = u.hub.Invite(ctx, max(len(list), 1))
 	}
 	if err == nil {
 		err = u.change(func() {})
@@ -174,7 +175,7 @@ func (u *up) start(ctx context.Context, m *Machine) error {
 
 // bring starts a worker on the host.
 func (u *up) bring(ctx context.Context, m *Machine) error {
-	s, err := open(ctx, u.state.SSH, m.Target)
+	s, err := u.shell(ctx, m)
 	if err != nil {
 		return answer.Mistaken("cannot be reached: %v", err)
 	}
@@ -281,12 +282,9 @@ func (u *up) command(m *Machine) string {
 	}
 	// The number is there before the program is, and both are in the folder, whose end is theirs. No
 	// other user there sees the invitation.
-	return `apart=$(command -v setsid || command -v nohup)
-cd "$d" && TMPDIR="$d" XDG_CACHE_HOME="$d" XDG_STATE_HOME="$d" d="$d" $apart sh -c ` +
-		quoted(`echo $$ >"$d/pid" && exec <"$d/invitation" && rm "$d/invitation" &&
-	exec "$d/bench" join - `+args) + ` >"$d/log" 2>&1 &
-i=0
-until alive || [ $i -ge 50 ]; do i=$((i + 1)); sleep 0.1; done`
+	return `cd "$d" && export TMPDIR="$d" XDG_CACHE_HOME="$d" XDG_STATE_HOME="$d"
+` + apart(`echo $$ >"$d/pid" && exec <"$d/invitation" && rm "$d/invitation" &&
+	exec "$d/bench" join - `+args, "log")
 }
 
 // A packed is a program as it travels.
