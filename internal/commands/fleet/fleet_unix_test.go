@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
 )
 
 // A lab is hosts that are folders of this machine, a wrapper that runs shells in them in place of ssh, and a hub
@@ -115,11 +116,10 @@ func (l *lab) Invite(context.Context, int) (string, string, error) {
 	return "hub:7000", "hub:7000#TOKEN", nil
 }
 
-func (l *lab) Joined(context.Context) (map[string]bool, error) {
-	there := map[string]bool{}
+func (l *lab) Workers(context.Context, time.Duration) (there []queue.Status, err error) {
 	all, err := os.ReadDir(filepath.Join(l.root, "hub", "joined"))
 	for _, one := range all {
-		there[one.Name()[strings.LastIndexByte(one.Name(), '-')+1:]] = true
+		there = append(there, queue.Status{Machine: one.Name()[strings.LastIndexByte(one.Name(), '-')+1:]})
 	}
 	return there, err
 }

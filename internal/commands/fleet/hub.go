@@ -79,17 +79,8 @@ func (h *OwnHub) Invite(_ context.Context, machines int) (address, invitation st
 	return i.Address, i.String(), err
 }
 
-// Joined are the workers that answer.
-func (h *OwnHub) Joined(ctx context.Context) (map[string]bool, error) {
-	list, err := h.workers(ctx, 300*time.Millisecond)
-	there := map[string]bool{}
-	for _, w := range list {
-		there[w.Machine] = true
-	}
-	return there, err
-}
-
-func (h *OwnHub) workers(ctx context.Context, wait time.Duration) ([]queue.Status, error) {
+// Workers are what the workers say that answer within that time.
+func (h *OwnHub) Workers(ctx context.Context, wait time.Duration) ([]queue.Status, error) {
 	s, err := h.Server()
 	if err != nil {
 		return nil, err

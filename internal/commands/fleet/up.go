@@ -18,6 +18,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/text"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
 )
 
 // A Config is what a fleet is started with.
@@ -27,6 +28,7 @@ type Config struct {
 	Hub    string // folder of a hub that runs; "": the fleet has its own
 	Open   func(hub string) Hub
 	Wait   time.Duration // for each host
+	Idle   time.Duration // after which workers end that have no work; 0: never
 	Price  float64       // per hour, of hosts whose line has none
 	Say    func(string)  // tells people something meanwhile
 	// Program is a bench for a platform, as linux/arm64.
@@ -43,8 +45,8 @@ type Hub interface {
 	// Invite is its address, which bench run --hub takes, and what admits so many machines: bench join
 	// takes it.
 	Invite(ctx context.Context, machines int) (address, invitation string, err error)
-	// Joined are the names of the machines that are there.
-	Joined(ctx context.Context) (map[string]bool, error)
+	// Workers are what the workers say that answer within that time.
+	Workers(ctx context.Context, wait time.Duration) ([]queue.Status, error)
 	// End ends it.
 	End(ctx context.Context) error
 }
@@ -280,6 +282,9 @@ func (u *up) command(m *Machine) string {
 	if m.Cores > 0 {
 		args += fmt.Sprintf(" --cores %d", m.Cores)
 	}
+	if u.Idle > 0 {
+		args += fmt.Sprintf(" --idle %v", u.Idle)
+	}
 	// The number is there before the program is, and both are in the folder, whose end is theirs. No
 	// other user there sees the invitation.
 	return `cd "$d" && export TMPDIR="$d" XDG_CACHE_HOME="$d" XDG_STATE_HOME="$d"
@@ -336,7 +341,11 @@ func watch(ctx context.Context, h Hub) func() map[string]bool {
 	var there map[string]bool
 	go func() {
 		for ctx.Err() == nil {
-			if now, err := h.Joined(ctx); err == nil { // else the next one may
+			if list, err := h.Workers(ctx, 300*time.Millisecond); err == nil { // else the next one may
+				now := map[string]bool{}
+				for _, w := range list {
+					now[w.Machine] = true
+				}
 				mu.Lock()
 				there = now
 				mu.Unlock()
