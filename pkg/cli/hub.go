@@ -1,15 +1,25 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/runs/hub"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // hubFlags are the flags of a hub.
@@ -108,6 +118,24 @@ func (s *streams) hub(f *hubFlags) error {
 	}
 }
 
+// machinesOfRun is how many machines may join the hub of a run. Its token ends with the run.
+const machinesOfRun = 10_000
+
+// hubOfRun starts a hub for a run, in whose folder a resumed run finds its results.
+func (s *streams) hubOfRun() (server queue.Server, h *hub.Hub, err error) {
+	f := hubFlags{listen: listenDefault}
+	if h, err = f.start(); err != nil {
+		return server, nil, err
+	}
+	i, err := h.Invite(hub.TokenRequest{Machines: machinesOfRun, For: 365 * 24 * time.Hour, Role: hub.Worker})
+	if err == nil {
+		s.say("start this line on each machine that is to take part:")
+		fmt.Fprintln(s.err, program.Command("join"), i)
+		server, err = h.Folder().Runner()
+	}
+	return server, h, err
+}
+
 // invite prints the line for machines.
 func (s *streams) invite(folder hub.Folder, r hub.TokenRequest) error {
 	i, err := folder.Invite(r)
@@ -157,6 +185,7 @@ runs experiments over the hub, which keeps its credentials for the next runs.
 type joinFlags struct {
 	workFlags
 	credentials int // a file that has them, in a program that the hub has handed out; 0: there is none
+	given       []string
 }
 
 func (s *streams) joinCommand() *cobra.Command {
@@ -178,7 +207,12 @@ With --address or --interface, this machine also hosts nodes of "bench run
 		Example: `  bench join lab1:7000#AQ... --idle 10m
   bench join lab1:7000#AQ... --address 10.0.0.7 --until-done`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return s.join(args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			c.Flags().Visit(func(one *pflag.Flag) {
+				f.given = append(f.given, "--"+one.Name+"="+one.Value.String())
+			})
+			return s.join(args[0], &f)
+		},
 	}
 	f.flags(c)
 	c.Flags().IntVar(&f.credentials, "credentials", 0, "")
@@ -190,18 +224,64 @@ func (s *streams) join(invitation string, f *joinFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.credentials > 0 {
+		m, remove, err := hub.Resume(os.NewFile(uintptr(f.credentials), "credentials"))
+		defer remove()
+		if err != nil {
+			return err
+		}
+		f.machine = m.Name
+		return s.work(m.Server(), &f.workFlags)
+	}
+	if invitation == "-" {
+		line, err := bufio.NewReader(io.LimitReader(s.in, mostInvitation)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		words := strings.Fields(line) // also with the command in front
+		if len(words) == 0 {
+			return usage("standard input is empty, expected HOST:PORT#TOKEN")
+		}
+		invitation = words[len(words)-1]
+	}
 	i, err := hub.ParseInvitation(invitation)
 	if err != nil {
 		return err
 	}
-	name, err := hub.HostName(f.machine)
+	if f.machine, err = hub.HostName(f.machine); err != nil {
+		return err
+	}
+	ctx, stop := s.interruptible(context.Background())
+	m, handed, err := hub.Join(ctx, i, f.machine)
+	if err == nil && m.Role != hub.Worker {
+		err = usage("the token is for runners: bench run FILE --hub %s#TOKEN", m.Address)
+	}
+	path := ""
+	var remove func()
+	if err == nil {
+		path, remove, err = m.Fetch(ctx, handed, results.ThisSite().Tool.Binary, s.say)
+	}
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case path == "":
+		return s.work(m.Server(), &f.workFlags)
+	}
+	defer remove()
+	return s.replace(path, m, f)
+}
+
+// mostInvitation bounds a line with an invitation, in bytes.
+const mostInvitation = 4 << 10
+
+// replace has this process run the program of the hub, which has all the flags but the token.
+func (s *streams) replace(path string, m *hub.Member, f *joinFlags) error {
+	pipe, err := m.Pass()
 	if err != nil {
 		return err
 	}
-	m, _, err := hub.Join(context.Background(), i, name)
-	if err != nil {
-		return err
-	}
-	f.machine = name
-	return s.work(m.Server(), &f.workFlags)
+	args := append([]string{"join", m.Address, fmt.Sprintf("--credentials=%d", pipe.Fd())}, f.given...)
+	return usage("%v; copy the program of the hub to this machine, and join with it",
+		proc.Replace(path, args, s.env, pipe))
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/conclave-bench/conclave/internal/commands/outcome"
 	"github.com/conclave-bench/conclave/internal/commands/plan"
 	"github.com/conclave-bench/conclave/internal/commands/progress"
+	"github.com/conclave-bench/conclave/internal/runs/hub"
+	"github.com/conclave-bench/conclave/internal/runs/queue"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -70,6 +72,11 @@ machines: docs/how-to/many-machines.md.
 	f.Given, f.Argv, f.Note = flags.Changed, s.argv, s.note
 	s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
 		f.Files = args
+		if f.Hub == launch.HubHere { // pflag leaves the word behind such a flag to the arguments
+			if at := slices.IndexFunc(args, hub.IsAddress); at >= 0 {
+				f.Hub, f.Files = args[at], slices.Concat(args[:at], args[at+1:])
+			}
+		}
 		return s.run(ctx, &f)
 	})
 	answer := c.RunE
@@ -98,8 +105,12 @@ func elsewhere(c *cobra.Command, f *launch.Request) {
 	flags.StringVar(&f.Machine, "machine", "",
 		"call the machine of a shard `NAME` in the results (default: its host name)")
 	joining(c, &f.Queue, "queue", "have workers run the trials, through NATS")
+	flags.StringVar(&f.Hub, "hub", "", "have the machines of the hub at `HOST:PORT` run the trials; without "+
+		"HOST:PORT, of a hub that ends with the run")
+	flags.Lookup("hub").NoOptDefVal = launch.HubHere
 	flags.StringVar(&f.Hosts, "hosts", "",
-		"spread the nodes of each trial over the machines in `FILE`, or those at a URL")
+		"spread the nodes of each trial over the machines in `FILE`, those at a URL, or, with --hub, over "+
+			"so many of its machines")
 }
 
 func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error) {
@@ -111,6 +122,12 @@ func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error
 	}
 	if f.port != 0 && !f.serve {
 		return nil, usage("--port means nothing without --serve")
+	}
+	var here *hub.Hub
+	defer func() { here.Close() }()
+	f.StartHub = func() (server queue.Server, err error) {
+		server, here, err = s.hubOfRun()
+		return server, err
 	}
 	e, folder, err := f.Open()
 	if err != nil {

@@ -16,7 +16,13 @@ import (
 
 // Again are the flags, with their values, with which the run is resumed where it began.
 func (f *Request) Again() (words []string) {
-	for _, flag := range [][2]string{{"--queue", f.Queue.URL}, {"--hosts", f.Hosts}, {"--host", f.Host},
+	at := f.Queue.URL
+	if f.Hub == HubHere {
+		at, words = "", []string{"--hub"}
+	} else if f.Hub != "" {
+		at, words = "", []string{"--hub", strings.TrimPrefix(f.hub.URL, "nats://")}
+	}
+	for _, flag := range [][2]string{{"--queue", at}, {"--hosts", f.Hosts}, {"--host", f.Host},
 		{"--machine", f.Machine}} {
 		if flag[1] != "" {
 			words = append(words, flag[:]...)

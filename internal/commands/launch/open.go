@@ -27,17 +27,22 @@ type Request struct {
 	Machines                    string // what Host, Hosts or the URL of Queue then is
 	Host, Hosts                 string
 	Queue                       queue.Server
-	Workers                     int
-	Quiet                       bool
-	Argv                        []string               // as it is written down
-	Given                       func(flag string) bool // whether a flag is there
-	Note                        func(text string)      // tells people something meanwhile
-	spread                      *nodes.Hosts           // what the file of hosts says; nil: there is none
+	// Hub is what hub.Find takes, or HubHere: a hub that ends with the run. With Hosts, which then is a
+	// number of machines, trials are spread over those that have joined it; else they are Queue.
+	Hub      string
+	StartHub func() (queue.Server, error) // starts that hub, and tells people how to join it
+	Workers  int
+	Quiet    bool
+	Argv     []string               // as it is written down
+	Given    func(flag string) bool // whether a flag is there
+	Note     func(text string)      // tells people something meanwhile
+	spread   *nodes.Hosts           // what the file of hosts says; nil: there is none
+	hub      queue.Server           // that of Hub
 }
 
 // Open makes the folder of a new run, or opens that of an old one.
 func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
-	if err := f.which(); err != nil {
+	if err := errors.Join(f.which(), f.findHub()); err != nil {
 		return nil, nil, err
 	}
 	if f.Resume == "" {
@@ -155,7 +160,7 @@ func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
 	case e.Virtual():
 		return usage("--hosts with transport %s: a simulation has no nodes; leave it out", e.Transport)
 	}
-	if strings.Contains(f.Hosts, "://") {
+	if f.Hub != "" || strings.Contains(f.Hosts, "://") {
 		err = f.findHosts(e, dir)
 	} else if f.spread, err = nodes.LoadHosts(f.Hosts); err != nil {
 		err = usage("%v", err)
@@ -172,7 +177,11 @@ func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
 // findHosts finds the machines of workers.
 func (f *Request) findHosts(e *experiment.Experiment, dir string) error {
 	from := f.Queue
-	from.URL = f.Hosts
+	if f.Hub != "" {
+		from = f.hub
+	} else {
+		from.URL = f.Hosts
+	}
 	if err := from.Check(); err != nil {
 		return usage("--hosts: %v", err)
 	}
@@ -188,12 +197,18 @@ func (f *Request) findHosts(e *experiment.Experiment, dir string) error {
 		}
 		names = h.Hosts
 	}
-	var err error
-	f.spread, err = nodes.FindHosts(context.Background(), from, e, names, func(text string) {
+	note := func(text string) {
 		if !f.Quiet {
 			f.Note(text)
 		}
-	})
+	}
+	var err error
+	if f.Hub != "" && len(names) == 0 {
+		if names, err = f.await(from); err != nil {
+			return err
+		}
+	}
+	f.spread, err = nodes.FindHosts(context.Background(), from, e, names, note)
 	return err
 }
 
@@ -305,9 +320,10 @@ func (f *Request) sameHost(dir string) error {
 	}
 	switch {
 	case h.Queue != "" && f.Queue.URL == "":
-		return usage("--resume: workers ran its trials; add --queue and the address of their NATS server")
+		return usage("--resume: workers ran its trials; add --queue and the address of their NATS server, " +
+			"or --hub and that of their hub")
 	case h.Queue == "" && f.Queue.URL != "":
-		return usage("--queue with --resume: the run began without one; leave it out")
+		return usage("--queue or --hub with --resume: the run began without one; leave it out")
 	case !slices.Equal(h.Hosts, hosts):
 		return usage("--resume: the run began on the hosts %s, and now they are %s; continue with the file "+
 			"of hosts (--hosts) that it began with", orNone(h.Hosts), orNone(hosts))

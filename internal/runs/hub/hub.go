@@ -67,6 +67,7 @@ type Hub struct {
 	http     *http.Server
 	programs map[string]*offered // by platform
 	failed   chan error
+	revoked  []token // with the end of this hub
 
 	mu      sync.Mutex
 	own     *tls.Certificate
@@ -173,8 +174,23 @@ func (h *Hub) Platforms() []string { return platformsOf(h.programs) }
 // Failed has why the hub has ended by itself.
 func (h *Hub) Failed() <-chan error { return h.failed }
 
-// Close ends the hub and all its connections. What it keeps is in its folder.
+// Invite makes a token that is of no use any more when this hub has ended.
+func (h *Hub) Invite(r TokenRequest) (Invitation, error) {
+	i, err := h.folder.Invite(r)
+	if err == nil {
+		h.revoked = append(h.revoked, i.token)
+	}
+	return i, err
+}
+
+// Close ends the hub and all its connections. What it keeps is in its folder. Of nil, it does nothing.
 func (h *Hub) Close() {
+	if h == nil {
+		return
+	}
+	for _, t := range h.revoked {
+		_ = h.folder.revoke(t) // else it expires
+	}
 	if h.http != nil {
 		_ = h.http.Close()
 	}

@@ -1,7 +1,11 @@
 package hub_test
 
 import (
+	"crypto/tls"
+	"errors"
+	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,4 +53,114 @@ func TestHub(t *testing.T) {
 	if list, err := queue.List(t.Context(), s, func(text string) { t.Log(text) }); err != nil || len(list) > 0 {
 		t.Error(list, err)
 	}
+}
+
+// ends fails unless err is a sentence with those words, for exit code 2.
+func ends(t *testing.T, err error, words string) {
+	t.Helper()
+	var wrong hub.Mistake
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), words) {
+		t.Errorf("%v, want %q", err, words)
+	}
+}
+
+func invite(t *testing.T, h *hub.Hub, machines int, within time.Duration) hub.Invitation {
+	t.Helper()
+	i, err := h.Folder().Invite(hub.TokenRequest{Machines: machines, For: within, Role: hub.Worker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// TestToken: a token is good for as many machines as it was made for, until it expires, at its own hub.
+func TestToken(t *testing.T) {
+	t.Parallel()
+	h, other := startHub(t, hub.Folder(t.TempDir())), startHub(t, hub.Folder(t.TempDir()))
+	join := func(i hub.Invitation, name string) error {
+		_, _, err := hub.Join(t.Context(), i, name)
+		return err
+	}
+	i := invite(t, h, 2, time.Hour)
+	for _, name := range []string{"a", "b"} {
+		if err := join(i, name); err != nil {
+			t.Error(err)
+		}
+	}
+	ends(t, join(i, "c"), "is used up")
+	ends(t, join(invite(t, h, 1, time.Nanosecond), "d"), "has expired")
+	foreign := invite(t, other, 1, time.Hour)
+	foreign.Address = h.Address()
+	ends(t, join(foreign, "e"), "is not the one of this token")
+	text := i.String()
+	for n := strings.Index(text, "#"); n < len(text); n++ {
+		_, err := hub.ParseInvitation(text[:n])
+		ends(t, err, "token")
+	}
+	for n := strings.Index(text, "#") + 1; n < len(text); n++ {
+		other := byte('A')
+		if text[n] == other {
+			other = 'B'
+		}
+		_, err := hub.ParseInvitation(text[:n] + string(other) + text[n+1:])
+		ends(t, err, "is mistyped")
+	}
+	_, err := hub.Start(hub.Config{Folder: h.Folder(), Listen: "127.0.0.1:0", Exe: "/proc/self/exe"})
+	ends(t, err, "a hub runs already")
+	_, err = hub.Start(hub.Config{Folder: hub.Folder(t.TempDir()), Listen: h.Address(), Exe: os.Args[0]})
+	ends(t, err, "choose another address or port")
+}
+
+// TestStranger: without a certificate of the hub there is no program and no queue; one of another hub does not
+// help.
+func TestStranger(t *testing.T) {
+	t.Parallel()
+	h, other := startHub(t, hub.Folder(t.TempDir())), startHub(t, hub.Folder(t.TempDir()))
+	m, _, err := hub.Join(t.Context(), invite(t, other, 1, time.Hour), "thief")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stolen, err := tls.X509KeyPair(m.TLS.Cert, m.TLS.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, proof := range [][]tls.Certificate{nil, {stolen}} {
+		c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true,
+			Certificates: proof}}}
+		for _, path := range []string{"/program/" + hub.Platform, "/nats", "/member", "/"} {
+			r, err := c.Get("https://" + h.Address() + path)
+			if err != nil {
+				continue // refused before it could ask
+			}
+			if _ = r.Body.Close(); r.StatusCode != http.StatusForbidden && path != "/" || r.StatusCode < 400 || proof != nil {
+				t.Errorf("%s: %s", path, r.Status)
+			}
+		}
+	}
+}
+
+// TestRestart: a hub that is started again is the same one, and a name is that of one machine.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	folder := hub.Folder(t.TempDir())
+	h := startHub(t, folder)
+	m, _, err := hub.Join(t.Context(), invite(t, h, 1, time.Hour), "lab1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := m.Dial("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = hub.Join(t.Context(), invite(t, h, 1, time.Hour), "lab1")
+	ends(t, err, "a machine called lab1 has joined already")
+	_ = conn.Close()
+	h.Close()
+	again := startHub(t, folder)
+	m.Address = again.Address()
+	if err := m.Try(t.Context()); err != nil {
+		t.Error(err)
+	}
+	m.Address = startHub(t, hub.Folder(t.TempDir())).Address()
+	ends(t, m.Try(t.Context()), "its key has changed")
 }

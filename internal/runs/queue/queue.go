@@ -140,11 +140,12 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 		return nil, err
 	}
 	l := &link{server: s, note: note}
-	nc, err := s.dial(name, nats.ReconnectErrHandler(l.refused), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
-		}
-	}))
+	nc, err := s.dial(name, nats.ReconnectErrHandler(l.refused),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
+			}
+		}))
 	if err != nil {
 		return nil, err
 	}

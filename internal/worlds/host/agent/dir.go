@@ -37,6 +37,15 @@ func MakeDir(parent, prefix string) (dir string, lock *flock.Flock, err error) {
 	}
 }
 
+// KeepDir takes over a folder of MakeDir from a process that has become this one.
+func KeepDir(dir string) (lock *flock.Flock, err error) {
+	lock = flock.New(filepath.Join(dir, dirLock))
+	if err = lock.Lock(); err != nil {
+		return nil, fmt.Errorf("lock a folder: %w", err)
+	}
+	return lock, nil
+}
+
 // SweepDirs removes the folders of MakeDir in parent whose owners are dead. What cannot be read
 // or removed is somebody else's.
 func SweepDirs(parent string) {
