@@ -119,6 +119,7 @@ func (s *streams) groups() []group {
 		{"machines", "Several machines", []*cobra.Command{
 			s.hubCommand(),
 			s.joinCommand(),
+			s.fleetCommand(),
 			s.mergeCommand(),
 			s.workCommand(),
 			s.workersCommand(),

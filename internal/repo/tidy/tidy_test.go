@@ -144,6 +144,8 @@ var table = []struct {
 	{"internal/commands/launch", []string{"internal/answers/answer", "internal/commands/catalog", "internal/commands/outcome", "internal/commands/plan",
 		"internal/base/program", "internal/commands/progress", "internal/base/console", "internal/runs/hub", "internal/runs/queue", "internal/commands/replay", "internal/base/transport",
 		"pkg/experiment", "pkg/results", "pkg/runner"}},
+	{"internal/commands/fleet", []string{"internal/answers/answer", "internal/base/files", "internal/base/proc", "internal/base/text",
+		"internal/runs/hub", "internal/runs/queue", "internal/answers/view", "pkg/results"}},
 	{"internal/answers/chart", nil},
 	{"internal/answers/report", []string{"internal/answers/answer", "internal/answers/chart", "internal/answers/theme", "internal/base/console", "internal/base/proc",
 		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/trace", "internal/base/stats", "pkg/fault",

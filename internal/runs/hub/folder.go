@@ -71,6 +71,20 @@ func DefaultFolder() (Folder, error) {
 	return Folder(filepath.Join(dir, "hub")), err
 }
 
+// FleetFolder is the folder of the hub of the fleet that none is named for.
+func FleetFolder() (Folder, error) {
+	dir, err := StateFolder()
+	return Folder(filepath.Join(dir, "fleet", "hub")), err
+}
+
+// Program is bench for a platform, as linux-arm64, that a hub with that folder has unpacked; false: it has
+// none.
+func (f Folder) Program(platform string) (path string, ok bool) {
+	path = f.in(filepath.Join(programs, platform, "bench"))
+	_, err := os.Stat(path)
+	return path, err == nil
+}
+
 func (f Folder) in(name string) string { return filepath.Join(string(f), name) }
 
 // hold makes the folder, and locks it for a hub until the lock is closed.

@@ -62,7 +62,11 @@ func Find(ctx context.Context, which string) (s queue.Server, err error) {
 		}
 		return enroll(ctx, i, kept)
 	}
-	if f, err := DefaultFolder(); err == nil {
+	for _, folder := range []func() (Folder, error){DefaultFolder, FleetFolder} {
+		f, err := folder()
+		if err != nil {
+			return s, err
+		}
 		if id, err := f.read(); err == nil && (address == id.Invites || address == id.Listens) {
 			return f.Runner()
 		}

@@ -24,10 +24,8 @@ type live struct {
 	mu       sync.Mutex // of all of it: each line is read once, whichever page looks
 	follower *results.Follower
 	cells    map[int]*view.Cell
-	counts   map[trace.Status]int
-	finished int
-	broken   []row              // the first of them
-	repeated map[string]*reason // by text without figures
+	under    view.Underway
+	broken   []row // the first of them
 	html     []byte
 	made     time.Time
 	then     time.Time // of the first look
@@ -49,8 +47,7 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	l := s.lives[e.ID]
 	if l == nil {
 		l = &live{follower: results.Follow(e.dir), cells: map[int]*view.Cell{},
-			counts: map[trace.Status]int{}, courses: map[int]*course{},
-			repeated: map[string]*reason{}, then: time.Now()}
+			courses: map[int]*course{}, then: time.Now()}
 		s.lives[e.ID] = l
 	}
 	s.mu.Unlock()
@@ -67,27 +64,20 @@ func (s *Server) live(e *entry) ([]byte, error) {
 		return nil, &later{err.Error()}
 	}
 	if first {
-		l.before = l.finished
+		l.before = l.under.Finished
 	}
 	if started := l.follower.Header().Started; !started.IsZero() {
-		l.looks = thin(append(l.looks, look{time.Since(started), l.finished}))
+		l.looks = thin(append(l.looks, look{time.Since(started), l.under.Finished}))
 	}
 	top := e.top("live", e.Name)
-	top.Share = view.Counting(l.counts)
+	top.Share = view.Counting(l.under.Counts)
 	html, err := s.write("live", top, l.view(e))
 	l.html, l.made = html, time.Now()
 	return html, err
 }
 
 func (l *live) add(t *results.Trial, final bool) {
-	if t.Status == trace.Invalid {
-		kind := results.Alike(t.Reason)
-		if l.repeated[kind] == nil {
-			l.repeated[kind] = &reason{}
-		}
-		r := l.repeated[kind]
-		r.Text, r.Count = t.Reason, r.Count+1
-	}
+	l.under.Add(t, final)
 	if !final {
 		return
 	}
@@ -98,8 +88,6 @@ func (l *live) add(t *results.Trial, final bool) {
 		l.cells[t.Cell] = c
 		l.begin(t.Cell)
 	}
-	l.finished++
-	l.counts[t.Status]++
 	c.Add(t)
 	if l.main != "" {
 		trials := 0
@@ -183,7 +171,7 @@ type liveView struct {
 	Cells             []liveRow
 	Broken            []row
 	More              int // violations besides
-	Repeated          []reason
+	Repeated          []view.Reason
 	Notes             []string
 	Share             int // of 100
 	Pictures          []*picture
@@ -206,29 +194,20 @@ type liveFigure struct {
 	Few  bool
 }
 
-// A reason is why attempts were invalid, as the last of them has it.
-type reason struct {
-	Text  string
-	Count int
-}
-
 func (l *live) view(e *entry) *liveView {
 	h := l.follower.Header()
-	v := &liveView{Run: e, Finished: l.finished, Planned: h.Planned, AtMost: h.Until != nil,
-		Counts: counted(l.counts), Broken: l.broken, More: l.counts[trace.Violated] - len(l.broken)}
+	v := &liveView{Run: e, Finished: l.under.Finished, Planned: h.Planned, AtMost: h.Until != nil,
+		Counts: counted(l.under.Counts), Broken: l.broken, Repeated: l.under.Reasons(),
+		More: l.under.Counts[trace.Violated] - len(l.broken)}
 	if v.Planned > 0 {
 		v.Share = 100 * v.Finished / v.Planned
 	}
-	since, done := l.then, l.finished-l.before
-	if done == 0 {
-		since, done = h.Started, l.finished
+	since, before := l.then, l.before
+	if v.Finished == before {
+		since, before = h.Started, 0
 	}
-	if done > 0 && v.Planned > v.Finished {
-		left := time.Duration(float64(time.Since(since)) / float64(done) * float64(v.Planned-v.Finished))
-		v.Left = max(left, time.Second).Round(time.Second).String()
-	}
-	for _, kind := range slices.Sorted(maps.Keys(l.repeated)) {
-		v.Repeated = append(v.Repeated, *l.repeated[kind])
+	if left := l.under.Left(v.Planned, before, since, time.Now()); left > 0 {
+		v.Left = left.String()
 	}
 	if len(l.cells) == 0 {
 		v.Pictures = l.pictures(nil, "")
