@@ -281,7 +281,7 @@ func TestMerge_Folds(t *testing.T) {
 		}
 		dirs = append(dirs, f.Dir())
 	}
-	dir, err := Merge(dirs, root, nil)
+	dir, err := Merge(dirs, root, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

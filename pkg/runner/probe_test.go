@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/central"
 )
@@ -19,8 +20,9 @@ type probed struct {
 	runs   int
 }
 
-func (p *probed) Baseline() (map[string]any, error) { return nil, nil }
-func (p *probed) Close()                            {}
+func (p *probed) Baseline() (map[string]any, error)    { return nil, nil }
+func (p *probed) Network(string) (*link.Matrix, error) { return nil, nil }
+func (p *probed) Close()                               {}
 
 func (p *probed) Run(_ context.Context, s *harness.Setup, _ trace.Sink) (end harness.End, q harness.Quality, err error) {
 	if !s.Probe || s.TimeLimit > probeTime {
