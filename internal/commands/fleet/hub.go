@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/conclave-bench/conclave/internal/runs/queue"
 )
 
-// An OwnHub is a hub on this machine: a process of its own, which outlives the command that starts it.
+// An OwnHub is a hub on this machine. That of the fleet is a process of its own, which outlives the
+// command that starts it.
 type OwnHub struct {
 	Fleet  string     // folder of the fleet
 	Folder hub.Folder // of the hub
@@ -39,10 +41,10 @@ func (h *OwnHub) Server() (queue.Server, error) {
 	return *h.server, nil
 }
 
-// Ensure has the hub run.
+// Ensure has the hub run. One that is not the fleet's is not started.
 func (h *OwnHub) Ensure(ctx context.Context) error {
-	if _, err := h.Server(); err == nil {
-		return nil
+	if _, err := h.Server(); err == nil || string(h.Folder) != filepath.Join(h.Fleet, hubName) {
+		return err
 	}
 	s, err := open(ctx, "sh", "-s")
 	if err != nil {

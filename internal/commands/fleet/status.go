@@ -83,8 +83,8 @@ func Status(ctx context.Context, folder, root string, hub func(own string) Hub) 
 		if l := r.Left(r.planned, 0, r.began, now); l > 0 {
 			left = answer.Shown{Value: l.Seconds(), Text: l.String()}
 		}
-		t.Row(r.name, r.dir, r.Finished, r.planned, answer.Shown{Value: rate, Text: fmt.Sprintf("%.1f", rate)},
-			left, invalid)
+		t.Row(r.name, r.dir, r.Finished, r.planned,
+			answer.Shown{Value: rate, Text: fmt.Sprintf("%.1f", rate)}, left, invalid)
 	}
 	if len(why.Rows) > 0 {
 		d.Add(&why)
