@@ -51,7 +51,7 @@ func (h *OwnHub) Ensure(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = s.close() }() // its output has been read
-	args := "" // the token that it prints into its log is of no use to anybody
+	args := ""                       // the token that it prints into its log is of no use to anybody
 	for _, word := range append([]string{h.Exe, "hub", "--folder", string(h.Folder),
 		"--token-for", "1s"}, h.Args...) {
 		args += " " + quoted(word)
