@@ -73,9 +73,9 @@ line, [user@]host, and behind it what differs from the defaults:
   name=N     results call it N (default: the host)
   price=P    it costs P an hour
 
-"-" reads the list from standard input. Hosts that have a worker already are left
-as they are, so that you can repeat the command. Where a host fails, nothing is
-left on it, and the others go on.
+"-" reads the list from standard input. Hosts that have a worker already are
+left as they are, so that you can repeat the command. Where a host fails,
+nothing is left on it, and the others go on.
 
 ` + answer.Explain("fleet up", "0", "1", "2"),
 		Example: `  bench fleet up hosts.txt
@@ -85,15 +85,17 @@ left on it, and the others go on.
 	flags := c.Flags()
 	folder := fleetFolder(c)
 	f.hub.hub(c)
-	flags.StringVar(&f.SSH, "ssh", fleet.DefaultSSH, "reach hosts by `COMMAND`, which gets the host and a command")
-	flags.StringVar(&f.Config.Hub, "hub", "", "use the hub with the folder `DIR`, which runs already or is started")
+	flags.StringVar(&f.SSH, "ssh", fleet.DefaultSSH,
+		"reach hosts by `COMMAND`, which gets the host and the words sh -s")
+	flags.StringVar(&f.Config.Hub, "hub", "",
+		"use the hub with the folder `DIR`, which runs; it does not end with the fleet")
 	flags.DurationVar(&f.Wait, "wait", 2*time.Minute, "give up on a host after `TIME`")
 	flags.DurationVar(&f.Idle, "idle", 0, "workers end after `TIME` without work (default: never)")
 	flags.Float64Var(&f.Price, "price", 0, "a machine costs `P` an hour")
 	return s.working(c, func(ctx context.Context, args []string) (d *answer.Document, err error) {
 		if len(args) != 1 {
-			return nil, usage("bench fleet up: expected one list of hosts, as bench fleet up hosts.txt, or - for " +
-				"standard input")
+			return nil, usage("bench fleet up: expected one list of hosts, as bench fleet up hosts.txt, " +
+				"or - for standard input")
 		}
 		if err := s.checkFleet(&f); err != nil {
 			return nil, err

@@ -199,6 +199,12 @@ func TestExamples(t *testing.T) {
 			if strings.HasPrefix(c.CommandPath(), "bench queue") { // it needs NATS: TestQueue has it
 				continue
 			}
+			if strings.HasPrefix(c.CommandPath(), "bench fleet") { // it wants machines: scripts/fleet-trial.sh
+				continue
+			}
+			if strings.HasPrefix(c.CommandPath(), "bench hub") || c.Name() == "join" { // they stay: TestRun_Hub
+				continue
+			}
 			switch c.Name() {
 			case "work", "workers": // they need NATS: internal/runs/queue has it
 				continue

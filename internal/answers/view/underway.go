@@ -67,10 +67,13 @@ func (u *Underway) Add(t *results.Trial, final bool) {
 }
 
 func (u *Underway) explain(t *results.Trial) {
-	kind := results.Alike(t.Reason)
-	if t.Host != "" { // what differs only by it is one
-		kind = results.Alike(strings.ReplaceAll(t.Reason, t.Host, "it"))
+	words := strings.Fields(t.Reason)
+	for i, word := range words {
+		if strings.Trim(word, ",;.:") == t.Host { // what differs only by it is one
+			words[i] = "it"
+		}
 	}
+	kind := results.Alike(strings.Join(words, " "))
 	r := u.invalid[kind]
 	if r == nil {
 		r = &Reason{}
@@ -92,8 +95,8 @@ func (u *Underway) Reasons() (list []Reason) {
 	return list
 }
 
-// Left is how long the rest takes, if it goes on as since an instant, when before trials were finished; 0: that
-// is not known.
+// Left is how long the rest takes, if it goes on as since an instant, when before trials were finished;
+// 0: that is not known.
 func (u *Underway) Left(planned, before int, since, now time.Time) time.Duration {
 	done := u.Finished - before
 	if done <= 0 || planned <= u.Finished {

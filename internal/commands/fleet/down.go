@@ -20,9 +20,11 @@ func defined(s *state, m *Machine) string {
 	return `d="${TMPDIR:-/tmp}"/` + quoted("bench-fleet-"+s.ID+"-"+m.Name) + "\n" + alive
 }
 
-// alive says whether the program of folder d is alive. Its arguments name that folder: a number that another
-// process has by now is not its.
-const alive = `args() { if [ -d /proc/self ]; then tr '\0' ' ' <"/proc/$1/cmdline"; else ps -o args= -p "$1"; fi; }
+// alive says whether the program of folder d is alive. Its arguments name that folder: a number that
+// another process has by now is not its.
+const alive = `args() {
+	if [ -d /proc/self ]; then tr '\0' ' ' <"/proc/$1/cmdline"; else ps -o args= -p "$1"; fi
+}
 alive() {
 	p=$(cat "$d/pid" 2>/dev/null) && case "$(args "$p" 2>/dev/null)" in *"$d/"*) true ;; *) false ;; esac
 }

@@ -55,7 +55,7 @@ esac
 exec sh -c "$*"
 `
 
-// worker joins until it is ended. One on a host called deaf does not end, one on mute does not join, and one on
+// worker joins until it is ended, or the lab is gone. One on a host called deaf does not end, one on mute does not join, and one on
 // ill ends at once.
 const worker = `#!/bin/sh
 echo "$(cat) $@" >>"$LAB/arguments"
@@ -89,9 +89,6 @@ func newLab(t *testing.T) *lab {
 			defer l.mu.Unlock()
 			l.said = append(l.said, text)
 		}}
-	t.Cleanup(func() { // what a failed test leaves
-		_ = exec.Command("pkill", "-KILL", "-f", l.root+"/.*/bench join").Run()
-	})
 	return l
 }
 
@@ -385,4 +382,29 @@ func TestHeld(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(l.root, "touched")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a host was touched: %v", err)
 	}
+}
+
+// TestStatus: what each machine does, and what it costs; one that does not answer is named.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	_, err := l.up("a price=0.5\nb price=1.5")
+	must(t, err)
+	must(t, exec.Command("rm", "-r", filepath.Join(l.root, "hub", "joined")).Run())
+	l.put("hub/joined/x-a", "")
+	l.put("hub/joined/x-stranger", "")
+	s, err := load(l.config.Folder)
+	must(t, err)
+	s.machine("a").Since = time.Now().Add(-2 * time.Hour)
+	s.machine("b").Since = time.Now().Add(-time.Hour)
+	must(t, s.save())
+	d, err := Status(context.Background(), l.config.Folder, l.root, l.config.Open)
+	must(t, err)
+	has(t, inCSV(t, d), "a,waits", "b,silent", "stranger,waits")
+	b, err := d.In("json")
+	must(t, err)
+	has(t, string(b), `"cost_per_hour": 2,`, `"cost": 2.5`, `"hub": "hub:7000"`)
+	_, err = l.down()
+	must(t, err)
+	l.wantNothing()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/conclave-bench/conclave/internal/runs/queue"
 )
 
-// An OwnHub is a hub on this machine: a process of its own, which outlives the command that starts it.
+// An OwnHub is a hub on this machine. That of the fleet is a process of its own, which outlives the
+// command that starts it.
 type OwnHub struct {
 	Fleet  string     // folder of the fleet
 	Folder hub.Folder // of the hub
@@ -39,18 +41,19 @@ func (h *OwnHub) Server() (queue.Server, error) {
 	return *h.server, nil
 }
 
-// Ensure has the hub run.
+// Ensure has the hub run. One that is not the fleet's is not started.
 func (h *OwnHub) Ensure(ctx context.Context) error {
-	if _, err := h.Server(); err == nil {
-		return nil
+	if _, err := h.Server(); err == nil || string(h.Folder) != filepath.Join(h.Fleet, hubName) {
+		return err
 	}
 	s, err := open(ctx, "sh", "-s")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.close() }() // its output has been read
-	args := ""
-	for _, word := range append([]string{h.Exe, "hub", "--folder", string(h.Folder)}, h.Args...) {
+	args := ""                       // the token that it prints into its log is of no use to anybody
+	for _, word := range append([]string{h.Exe, "hub", "--folder", string(h.Folder),
+		"--token-for", "1s"}, h.Args...) {
 		args += " " + quoted(word)
 	}
 	if _, _, err := s.do(h.script() + apart(`echo $$ >"$d/pid" && exec`+args, hubName+".log")); err != nil {

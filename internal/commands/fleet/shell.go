@@ -118,7 +118,7 @@ func (s *shell) send(script string, content []byte) error {
 	}
 	if err != nil {
 		_ = s.in.Close() // ends the writing, if it goes on
-		<-written
+		_ = <-written    // why is what the script has said
 		return err
 	}
 	return <-written
@@ -136,7 +136,7 @@ func (s *shell) lost(err error) error {
 		}
 	}
 	lines := strings.Split(said, "\n")
-	return unreachable{errors.New(fmt.Sprintf("%.200s", text.Printable(lines[len(lines)-1])))}
+	return unreachable{fmt.Errorf("%.200s", text.Printable(lines[len(lines)-1]))}
 }
 
 // close ends the connection.

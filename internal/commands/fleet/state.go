@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/runs/hub"
 )
 
 // stateFile has the fleet, in its folder; lockFile is locked while somebody changes it.
@@ -110,5 +111,10 @@ func (s *state) machine(name string) *Machine {
 	return nil
 }
 
-// remove takes what the fleet has on this machine away.
-func (s *state) remove() error { return os.RemoveAll(s.folder) }
+// remove takes what the fleet has on this machine away, and the folder for all state if that is empty then.
+func (s *state) remove() error {
+	if all, err := hub.StateFolder(); err == nil && all == filepath.Dir(s.folder) {
+		defer func() { _ = os.Remove(all) }() // others have something there
+	}
+	return os.RemoveAll(s.folder)
+}

@@ -69,27 +69,36 @@ func Status(ctx context.Context, folder, root string, hub func(own string) Hub) 
 		"run folder trials:count planned:count per_minute:number left_s:number invalid:count")...)
 	t.Empty = "no run is under way below " + root
 	t.Columns[0].Only, t.Columns[5].Head = answer.Programs, "left"
-	why := answer.Table{Name: "invalid", Keys: 2, DropEmpty: true,
-		Columns: answer.Columns(answer.Everybody, "run invalid:count reason on")}
-	why.Columns[0].Only = answer.Programs
+	why := answer.Table{Name: "invalid", Keys: 2, Only: answer.Programs,
+		Columns: answer.Columns(answer.Everybody, "run invalid:count reason on:list")}
+	var lines []answer.Block
 	for _, r := range list {
 		invalid := 0
 		for _, reason := range r.Reasons() {
 			invalid += reason.Count
-			why.Row(r.name, reason.Count, reason.Text, answer.Shown{Value: reason.On, Text: reason.Where()})
+			why.Row(r.name, reason.Count, reason.Text, reason.On)
+			lines = append(lines, answer.Text(fmt.Sprintf("invalid     %d%s: %s", reason.Count,
+				on(reason.Where()), reason.Text)))
 		}
 		rate := float64(r.Finished) / max(now.Sub(r.began).Minutes(), 1.0/60)
 		left := answer.Shown{}
 		if l := r.Left(r.planned, 0, r.began, now); l > 0 {
 			left = answer.Shown{Value: l.Seconds(), Text: l.String()}
 		}
-		t.Row(r.name, r.dir, r.Finished, r.planned, answer.Shown{Value: rate, Text: fmt.Sprintf("%.1f", rate)},
-			left, invalid)
+		t.Row(r.name, r.dir, r.Finished, r.planned,
+			answer.Shown{Value: rate, Text: fmt.Sprintf("%.1f", rate)}, left, invalid)
 	}
-	if len(why.Rows) > 0 {
-		d.Add(&why)
-	}
+	d.Add(&why)
+	d.Add(lines...)
 	return d, nil
+}
+
+// on is where something was, with the word before it; "" where that is not known.
+func on(where string) string {
+	if where != "" {
+		where = " on " + where
+	}
+	return where
 }
 
 // tabulate says of each machine what it does.

@@ -373,6 +373,7 @@ func (u *up) giveUp(list []*Machine) error {
 func (u *up) report(ctx context.Context, list []*Machine, failed []error) (*answer.Document, error) {
 	d := answer.New("fleet up", "Machines of the fleet")
 	t := d.Table("machines", answer.Columns(answer.Everybody, "machine host state platform note")...)
+	t.Empty = "every host has a worker already"
 	var clean []*Machine
 	for i, m := range list {
 		if failed[i] != nil {

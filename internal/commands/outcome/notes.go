@@ -22,12 +22,32 @@ type kin struct {
 	texts  []string // behind the label
 }
 
+// ofShard is how a note of a shard begins in a run that was merged.
+var ofShard = regexp.MustCompile(`^shard \d+/\d+: `)
+
+// withoutShards are the notes without those of shards that the whole run has, too, but for numbers.
+func withoutShards(notes []string) (out []string) {
+	alike := func(note string) string {
+		return numbers.ReplaceAllString(ofShard.ReplaceAllString(note, ""), "#")
+	}
+	said := map[string]bool{}
+	for _, note := range notes {
+		said[alike(note)] = said[alike(note)] || !ofShard.MatchString(note)
+	}
+	for _, note := range notes {
+		if !ofShard.MatchString(note) || !said[alike(note)] {
+			out = append(out, note)
+		}
+	}
+	return out
+}
+
 // folded has one note in place of those that are equal but for a label or numbers: with how many there
 // are, the labels, and the range of each number.
 func folded(notes []string) (out []string) {
 	var order []string
 	families := map[string]*kin{}
-	for _, note := range notes {
+	for _, note := range withoutShards(notes) {
 		label, text, labelled := strings.Cut(note, ": ")
 		if !labelled || strings.Contains(label, " are") || strings.Contains(label, " is") {
 			label, text = "", note

@@ -41,12 +41,15 @@ func TestFolded(t *testing.T) {
 		"bully: t_answer is below 2d", "ring-list: t_answer is below 2d", "bully: t_answer is below 2d",
 		"a: x", "b: x", "c: x", "d: x", "e: x",
 		"p99 is 3.5 ms", "p99 is 12 ms", "p50 is 12 ms of time",
+		"shard 2/3: cell 8: it took 20 % longer", "cell 8: it took 21 % longer", "cell 9: it took 5 % longer",
+		"shard 1/3: it rained", "shard 3/3: it rained",
 	})
 	want := []string{
 		"cell 1 to 4: 9 to 14 faults did not happen (2 alike)", "the machine was busy",
 		"bully, ring-list: t_answer is below 2d (3 alike)",
 		"a, b, c and 2 more: x (5 alike)",
 		"p99 is 3.5 to 12 ms (2 alike)", "p50 is 12 ms of time",
+		"cell 8 to 9: it took 5 to 21 % longer (2 alike)", "shard 1 to 3/3: it rained (2 alike)",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
