@@ -95,8 +95,9 @@ func (w *written) leaders(from time.Duration) (out []uint32) {
 	return out
 }
 
-// TestWrites_Calm: where nothing goes wrong each client has each write acknowledged, a round trip after it began, from
-// the first leader on.
+// TestWrites_Calm: where nothing goes wrong each client has each write acknowledged, a few messages after it began, from
+// the first leader on. How many messages depends on which of the library's goroutines comes first: on whether a write
+// goes along with the one before it or waits for that.
 func TestWrites_Calm(t *testing.T) {
 	for _, id := range writing {
 		w := write(t, id, script(20*time.Second))
@@ -105,7 +106,7 @@ func TestWrites_Calm(t *testing.T) {
 			t.Errorf("%s: %d writes from 10 to 20 s, %d of them acknowledged; want 300", id, len(ends), acknowledged(ends))
 		}
 		for _, r := range ends {
-			if took := r.At - time.Duration(r.Arg); took < 4*time.Millisecond || took > 10*time.Millisecond || r.Seq != 3 {
+			if took := r.At - time.Duration(r.Arg); took < 4*time.Millisecond || took > 16*time.Millisecond || r.Seq != 3 {
 				t.Errorf("%s: a write of a round of %d took %v", id, r.Seq, took)
 			}
 		}

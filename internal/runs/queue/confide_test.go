@@ -108,7 +108,9 @@ func TestAsk(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), askAgain/2)
 	defer cancel()
-	if _, err := ask[string](ctx, nc, "nobody", "", time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+	// On a busy machine the time is up before the first answer, which is then the reason.
+	if _, err := ask[string](ctx, nc, "nobody", "", time.Hour); !errors.Is(err, context.DeadlineExceeded) &&
+		!errors.Is(err, nats.ErrNoResponders) || ctx.Err() == nil {
 		t.Errorf("nobody, for a short time: %v", err)
 	}
 	late := make(chan error, 1)
