@@ -91,7 +91,7 @@ nodes: 9
 network: {latency: 5ms}
 scenario: {kind: closed, requests: 400, think: 10ms, hold: 1ms}
 repetitions: 1
-retries: 150
+retries: 100
 Y
 spread() {
 	salloc --nodes=3 --exclusive --quiet bench run srun.yaml --hosts hosts.yaml --progress none --quiet "$@"
