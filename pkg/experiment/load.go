@@ -16,8 +16,8 @@ type Overrides struct {
 	Env       []string // as os.Environ; CONCLAVE_NETWORK__LOSS=0.1
 }
 
-// ours are variables that mean something else: the mark of child processes, and
-// what makes the tests thorough.
+// ours are variables that mean something else: the mark of child processes, the
+// plugins that they inherit, and what makes the tests thorough.
 var ours = []string{"CONCLAVE_RUN", "CONCLAVE_PLUGINS", "CONCLAVE_NIGHTLY", "CONCLAVE_SLOW",
 	"CONCLAVE_SCHEDULES"}
 

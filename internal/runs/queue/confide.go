@@ -88,6 +88,9 @@ func ask[T any](ctx context.Context, nc *nats.Conn, subject, inbox string, withi
 		if err == nil {
 			err = errors.New(a.Error)
 		}
+		if a.Error == "" && ctx.Err() != nil {
+			err = context.Cause(ctx) // whatever the last answer was
+		}
 		if a.Error != "" && !a.Later || ctx.Err() != nil || !time.Now().Before(deadline) {
 			return v, err
 		}

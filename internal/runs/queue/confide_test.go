@@ -108,9 +108,7 @@ func TestAsk(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), askAgain/2)
 	defer cancel()
-	// On a busy machine the time is up before the first answer, which is then the reason.
-	if _, err := ask[string](ctx, nc, "nobody", "", time.Hour); !errors.Is(err, context.DeadlineExceeded) &&
-		!errors.Is(err, nats.ErrNoResponders) || ctx.Err() == nil {
+	if _, err := ask[string](ctx, nc, "nobody", "", time.Hour); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody, for a short time: %v", err)
 	}
 	late := make(chan error, 1)
