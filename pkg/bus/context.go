@@ -16,9 +16,9 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/files"
 )
 
-// A natsContext is what the nats CLI keeps of a server, as ADR-21 of NATS describes its files. The last fields
-// would change how a connection works, and are refused. Package natscontext of NATS reads these files too, but
-// starts programs (nsc, op) for them, and needs the whole of jsm.go.
+// A natsContext is what the nats CLI keeps of a server, as ADR-21 of NATS describes its files. The last
+// fields would change how a connection works, and are refused. Package natscontext of NATS reads these files
+// too, but starts programs (nsc, op) for them, and needs the whole of jsm.go.
 type natsContext struct {
 	URL      string `json:"url"`
 	User     string `json:"user"`
@@ -75,8 +75,8 @@ func ReadContext(name string) (c DialConfig, err error) {
 		return c, fmt.Errorf("NATS context %s: %w", name, err)
 	}
 	if key := from.unsupported(); key != "" {
-		return c, fmt.Errorf("NATS context %s: %s is not supported; log in with a user, token, nkey, creds or "+
-			"certificate", name, key)
+		return c, fmt.Errorf("NATS context %s: %s is not supported; log in with a user, token, nkey, creds "+
+			"or certificate", name, key)
 	}
 	if (from.Cert == "") != (from.Key == "") {
 		return c, fmt.Errorf("NATS context %s: it has one of cert and key; give both, or neither", name)

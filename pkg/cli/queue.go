@@ -121,8 +121,8 @@ func queued(list []queue.Queued) *answer.Document {
 		if q.Runner {
 			runner.Text = "at work"
 		}
-		runs.Row(queue.Printable(q.Run), q.Announced, buildText(results.Tool{Binary: q.Build}), runner, q.Blocks, q.Results,
-			len(q.Aside))
+		build := buildText(results.Tool{Binary: q.Build})
+		runs.Row(queue.Printable(q.Run), q.Announced, build, runner, q.Blocks, q.Results, len(q.Aside))
 		for _, a := range q.Aside {
 			subject, reason := queue.Printable(a.Subject), queue.Printable(a.Reason)
 			aside.Row(queue.Printable(q.Run), a.Sequence, a.At, subject, a.Bytes, reason)

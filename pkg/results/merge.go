@@ -172,8 +172,8 @@ func recheckForeign(pieces []*piece, recheck Recheck) (notes []string, err error
 			return nil, fmt.Errorf("merge: %s: %w", p.dir, err)
 		}
 		if differs != "" {
-			return nil, unlike("%s was run on %s/%s, and this program on %s/%s finds other results: %s; run the "+
-				"shard again on a platform like this one's, and report this as a bug", p.dir, m.OS, m.Arch,
+			return nil, unlike("%s was run on %s/%s, and this program on %s/%s finds other results: %s; run "+
+				"the shard again on a platform like this one's, and report this as a bug", p.dir, m.OS, m.Arch,
 				runtime.GOOS, runtime.GOARCH, differs)
 		}
 		notes = append(notes, fmt.Sprintf("shard %v was run by another file of this program, on %s/%s; "+

@@ -38,8 +38,8 @@ func otherPrograms(ours results.Tool, sites []results.Site) (notes []string) {
 	who := map[string][]string{} // by what is said of them
 	for _, site := range sites {
 		theirs := site.Tool
-		text := fmt.Sprintf("runs another program than bench: it was built from %s, bench from %s; build both "+
-			"from the same one", origin(theirs), origin(ours))
+		text := fmt.Sprintf("runs another program than bench: it was built from %s, bench from %s; build "+
+			"both from the same one", origin(theirs), origin(ours))
 		switch {
 		case ours.Same(theirs, true):
 			continue

@@ -176,7 +176,8 @@ func New(paths []string, o Options) (*Data, error) {
 
 // foldedNote says what a page lacks where no single trial is kept.
 const foldedNote = "keep: summary: quantiles are off by less than 0.1 %. What needs single trials is " +
-	"absent: rankings, distributions and quantiles over operations, single violations, and intervals of pooled means."
+	"absent: rankings, distributions and quantiles over operations, single violations, and intervals of " +
+	"pooled means."
 
 // ofTrials adds what is known of single trials.
 func (b *builder) ofTrials(o *Options) error {

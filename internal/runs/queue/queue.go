@@ -238,8 +238,8 @@ func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
 	}
 	nc, err := nats.Connect(s.URL, append(options, login...)...)
 	if errors.Is(err, nats.ErrAuthorization) {
-		return nil, fmt.Errorf("connect to NATS at %s: %w: the server refuses this login; give another one with "+
-			"--nats-context or --nats-creds", s.URL, err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w: the server refuses this login; give another one "+
+			"with --nats-context or --nats-creds", s.URL, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", s.URL, err)
