@@ -172,9 +172,9 @@ func recheckForeign(pieces []*piece, recheck Recheck) (notes []string, err error
 			return nil, fmt.Errorf("merge: %s: %w", p.dir, err)
 		}
 		if differs != "" {
-			return nil, unlike("%s was run on %s/%s, and this program on %s/%s finds other results: %s; run "+
-				"the shard again on a platform like this one's, and report this as a bug", p.dir, m.OS, m.Arch,
-				runtime.GOOS, runtime.GOARCH, differs)
+			return nil, unlike("%s was run on %s/%s, and this program on %s/%s finds other results: %s; "+
+				"run the shard again on a platform like this one's, and report this as a bug", p.dir, m.OS,
+				m.Arch, runtime.GOOS, runtime.GOARCH, differs)
 		}
 		notes = append(notes, fmt.Sprintf("shard %v was run by another file of this program, on %s/%s; "+
 			"trials that were run again on %s/%s when it was merged: %d, all as recorded", p.shard(), m.OS,

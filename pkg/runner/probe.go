@@ -67,8 +67,8 @@ func (r *run) probe(ctx context.Context, m Machine, machines int, token string) 
 	}
 	slices.Sort(why)
 	return &TooManyError{fmt.Sprintf("%d nodes are too many for these machines as they are now: all of "+
-		"%d probe trials before the first one were skewed, such as: %s; their %s about %d such nodes when idle; "+
-		"use fewer nodes, or spread them over more machines with --hosts", plan.Nodes, probes,
+		"%d probe trials before the first one were skewed, such as: %s; their %s about %d such nodes when "+
+		"idle; use fewer nodes, or spread them over more machines with --hosts", plan.Nodes, probes,
 		why[len(why)/2], console.Plural(cores, "core bears", "cores bear"),
 		experiment.Bears(cores, plan.PerProcess > 0))}
 }
