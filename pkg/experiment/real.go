@@ -132,9 +132,11 @@ func (f *folder) recordingType() config.Type[*link.Matrix] {
 			return []config.Field{
 				{Name: "run", Example: "results/real-network", Doc: "the folder of the run",
 					Of: contentsType(f.matrix).Into(func(x link.Matrix) { *m = x })},
-				{Name: "matrix", Example: `""`, Doc: "what stands there, as JSON: in place of run, in a " +
-					"resolved copy", Of: matrixType().Through(func() link.Matrix { return *m },
-					func(x link.Matrix) { *m = x })},
+				{Name: "matrix",
+					Example: `'{"placement": "round-robin", "hosts": [{"name": "lab1"}], "routes": []}'`,
+					Doc: "what stands there, as JSON: in place of run, in a " +
+						"resolved copy", Of: matrixType().Through(func() link.Matrix { return *m },
+						func(x link.Matrix) { *m = x })},
 			}
 		},
 		Valid: func(m *link.Matrix) error {

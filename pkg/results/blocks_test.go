@@ -59,7 +59,9 @@ func tableTexts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, name := range tableFiles() {
-		out[name] = readFile(t, dir, name)
+		if name != RoutesFile { // of real networks alone
+			out[name] = readFile(t, dir, name)
+		}
 	}
 	return out
 }

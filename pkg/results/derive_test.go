@@ -109,9 +109,8 @@ func TestTablesDependOnTheTrialsAlone(t *testing.T) {
 			}
 		}
 		finish(t, f)
-		got := map[string]string{}
-		for _, name := range tableFiles() {
-			got[name] = readFile(t, f.Dir(), name)
+		got := tableTexts(t, f.Dir())
+		for name := range got {
 			if first != nil && got[name] != first[name] {
 				t.Errorf("%s differs between runs of the same trials", name)
 			}

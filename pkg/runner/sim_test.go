@@ -197,7 +197,8 @@ func TestTraces_First(t *testing.T) {
 		for i := 1; i <= 3; i++ {
 			e, err := experiment.Load(write(t, flood), experiment.Overrides{})
 			must(t, err)
-			e.Shard = experiment.Shard{Index: i, Of: 3}
+			e, err = e.Only(experiment.Shard{Index: i, Of: 3})
+			must(t, err)
 			config, err := e.Resolved()
 			must(t, err)
 			f, err := results.Create(dir, runner.Header(e, []string{"bench"}), config)

@@ -2,16 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 // bases are experiments of which one has to accept an example.
@@ -37,6 +40,22 @@ func linkLibrary(t *testing.T) {
 	t.Cleanup(func() { algo.Remove("election/a-library") })
 }
 
+// measuredNetwork writes a run of that name in dir/results, which has measured the network of one host.
+func measuredNetwork(t *testing.T, dir, name string) {
+	t.Helper()
+	f, err := results.Create(filepath.Join(dir, "results"), results.Header{Name: name, Planned: 1,
+		Design: results.DesignColumns()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Finish(results.End{Network: &link.Matrix{Placement: "round-robin", Hosts: []link.Lodge{{Name: "lab1"}},
+		Routes: []link.Route{{Part: 1, Phase: link.Before, From: "lab1", To: "lab1", Sent: 1,
+			Delays: link.Percentiles([]time.Duration{time.Millisecond})}}}})
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // accepted says what is wrong with blocks of an experiment in every base; "" if one accepts them.
 func accepted(t *testing.T, blocks string) (wrong string) {
 	t.Helper()
@@ -50,6 +69,7 @@ func accepted(t *testing.T, blocks string) (wrong string) {
 	if err := os.WriteFile(filepath.Join(dir, "edges.txt"), edges, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	measuredNetwork(t, dir, "real-network")
 	for _, base := range bases {
 		blocks := blocks
 		if strings.Contains(base, "mutex") { // a script asks for a lock

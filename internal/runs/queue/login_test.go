@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"crypto/tls"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,11 +17,17 @@ import (
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
 
-// signed lets in who sends this JWT and a signature, as credentials do.
-type signed struct{ jwt string }
+// signed lets in a client that signs with this key what the server has sent, as credentials have it do. The
+// server discards the JWT, since it has no operator.
+type signed struct{ public string }
 
 func (s signed) Check(c server.ClientAuthentication) bool {
-	return c.GetOpts().JWT == s.jwt && c.GetOpts().Sig != ""
+	key, err := nkeys.FromPublicKey(s.public)
+	if err != nil {
+		return false
+	}
+	sig, err := base64.RawURLEncoding.DecodeString(c.GetOpts().Sig)
+	return err == nil && c.GetOpts().Nkey == "" && key.Verify(c.GetNonce(), sig) == nil
 }
 
 // TestLogins: a context has every login of the nats CLI; a wrong one is refused with one sentence, which has
@@ -44,8 +51,8 @@ func TestLogins(t *testing.T) {
 	}
 	seed, public := user()
 	other, _ := user()
-	creds := func(name, jwt string) string {
-		return write(name, "-----BEGIN NATS USER JWT-----\n"+jwt+"\n------END NATS USER JWT------\n\n"+
+	creds := func(name, seed string) string {
+		return write(name, "-----BEGIN NATS USER JWT-----\naaa.bbb.ccc\n------END NATS USER JWT------\n\n"+
 			"-----BEGIN USER NKEY SEED-----\n"+seed+"\n------END USER NKEY SEED------\n")
 	}
 	authority, err := bus.NewAuthority()
@@ -77,9 +84,9 @@ func TestLogins(t *testing.T) {
 			fmt.Sprintf(`"nkey": %q`, write("user.nk", seed)), fmt.Sprintf(`"nkey": %q`, write("other.nk", other)),
 			"refuses this login"},
 		"creds": {func(o *server.Options) error {
-			o.CustomClientAuthentication, o.AlwaysEnableNonce = signed{"aaa.bbb.ccc"}, true
+			o.CustomClientAuthentication, o.AlwaysEnableNonce = signed{public}, true
 			return nil
-		}, fmt.Sprintf(`"creds": %q`, creds("user.creds", "aaa.bbb.ccc")), fmt.Sprintf(`"creds": %q`, creds("other.creds", "ddd.eee.fff")),
+		}, fmt.Sprintf(`"creds": %q`, creds("user.creds", seed)), fmt.Sprintf(`"creds": %q`, creds("other.creds", other)),
 			"refuses this login"},
 		"certificate": {secured, ours, fmt.Sprintf(`"ca": %q`, filepath.Join(dir, "ca.pem")), "certificate"},
 		"TLS first": {func(o *server.Options) error { o.TLSHandshakeFirst = true; return secured(o) },
