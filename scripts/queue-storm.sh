@@ -4,6 +4,7 @@
 # times by default). Every trial is there exactly once at the end, and the tables are those
 # of a run without any of it, byte for byte. All of it is on 127.0.0.1.
 #
+# HUB=1 has a hub in place of the cluster: workers join it, and it is killed as the servers are.
 # PAUSE=1 has some of them stopped for ten seconds instead (SIGSTOP), as a machine that hangs.
 # The seed decides who is hit and after how long. If the storm fails, its folder stays: the
 # logs of everybody in it, with the goroutines of who did not end.
@@ -19,9 +20,9 @@ over() {
   rc=$?
   trap - EXIT
   if [ "$rc" != 0 ]; then
-    for v in run work1 work2 work3; do kill -QUIT "${pid[$v]-}" 2>/dev/null || true; done
+    for v in run work1 work2 work3 nats1; do kill -QUIT "${pid[$v]-}" 2>/dev/null || true; done
     sleep 1
-    "$dir/bench" workers --join "$urls" > "$dir/workers.log" 2>&1 || true
+    [ -n "${HUB-}" ] || "$dir/bench" workers --join "$urls" > "$dir/workers.log" 2>&1 || true
     echo "storm: failed (seed $seed); look into $dir/*.log"
   fi
   for v in "${!pid[@]}"; do kill -9 "${pid[$v]}" 2>/dev/null || true; done
@@ -50,7 +51,12 @@ END
 
 base=$((20000 + RANDOM % 20000)) # not of the seed: two storms may run at a time
 for i in 0 1 2; do urls=$urls${urls:+,}nats://127.0.0.1:$((base + i)); done
+hub() {
+  "$dir/bench" hub --folder "$dir/hub" --listen "127.0.0.1:$base" --machines 1000 >> "$dir/line" 2>> "$dir/hub.log" &
+  pid[nats1]=$!
+}
 nats() { # i
+  if [ -n "${HUB-}" ]; then hub; return; fi
   routes=
   for j in 0 1 2; do routes=$routes${routes:+,}nats://127.0.0.1:$((base + 10 + j)); done
   "$dir/node" nats -js -sd "$dir/js$1" -n "n$1" -a 127.0.0.1 -p $((base + $1)) --cluster_name storm \
@@ -58,6 +64,11 @@ nats() { # i
   pid[nats$1]=$!
 }
 work() { # i
+  if [ -n "${HUB-}" ]; then
+    head -1 "$dir/line" | "$dir/bench" join - --machine "w$1" --cores 1 >> "$dir/work$1.log" 2>&1 &
+    pid[work$1]=$!
+    return
+  fi
   "$dir/bench" work --join "$urls" --machine "w$1" --cores 1 >> "$dir/work$1.log" 2>&1 &
   pid[work$1]=$!
 }
@@ -67,17 +78,20 @@ run() {
     rm -rf "$dir/storm-out" # it was killed before it began
   fi
   if [ -n "$(folder)" ]; then
-    "$dir/bench" run --resume "$(folder)" --queue "$urls" --quiet >> "$dir/run.log" 2>&1 &
+    "$dir/bench" run --resume "$(folder)" "$over" "$server" --quiet >> "$dir/run.log" 2>&1 &
   else
-    "$dir/bench" run "$dir/storm.yaml" --queue "$urls" --out "$dir/storm-out" --quiet >> "$dir/run.log" 2>&1 &
+    "$dir/bench" run "$dir/storm.yaml" "$over" "$server" --out "$dir/storm-out" --quiet >> "$dir/run.log" 2>&1 &
   fi
   pid[run]=$!
 }
 whole() { [ -e "$(folder)/manifest.json" ] && grep -q '"complete": true' "$(folder)/manifest.json"; }
 log() { echo "$(date +%T) $*" | tee -a "$dir/storm.log"; }
-for i in 0 1 2; do nats $i; done
-for ((k = 0; k < 60; k++)); do # until there is a cluster
+over=--queue server=$urls servers=3
+if [ -n "${HUB-}" ]; then over=--hub server=$dir/hub servers=1; fi
+if [ -n "${HUB-}" ]; then hub; else for i in 0 1 2; do nats $i; done; fi
+for ((k = 0; k < 60; k++)); do # until there is a cluster, or a hub
   sleep 1
+  if [ -n "${HUB-}" ]; then grep -q join "$dir/line" && break; continue; fi
   "$dir/bench" workers --join "$urls" --wait 1ms >/dev/null 2>&1 && break
 done
 run
@@ -88,7 +102,7 @@ for ((k = 1; k <= kills; k++)); do
   sleep 0.$((RANDOM % 8 + 2))
   case $((RANDOM % 7)) in
     0) v=run ;;
-    1) v=nats$((RANDOM % 3)) ;;
+    1) v=nats$((RANDOM % 3)) && [ "$servers" = 3 ] || v=nats1 ;;
     *) v=work$((RANDOM % 3 + 1)) ;;
   esac
   # Of the first kills, one hits each kind.
@@ -121,6 +135,7 @@ for try in 1 2 3 4 5; do
   wait "${pid[run]}" && break
   log "the run ended with an error: $(tail -1 "$dir/run.log")"
   [ "$try" -lt 5 ] || exit 1
+  sleep 1
   run
 done
 for f in trials operations messages summary; do

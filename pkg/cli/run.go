@@ -73,7 +73,7 @@ machines: docs/how-to/many-machines.md.
 	s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
 		f.Files = args
 		if f.Hub == launch.HubHere { // pflag leaves the word behind such a flag to the arguments
-			if at := slices.IndexFunc(args, hub.IsAddress); at >= 0 {
+			if at := slices.IndexFunc(args, hub.Names); at >= 0 {
 				f.Hub, f.Files = args[at], slices.Concat(args[:at], args[at+1:])
 			}
 		}

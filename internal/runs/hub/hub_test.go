@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/conclave-bench/conclave/internal/runs/hub"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
 )
@@ -156,6 +158,13 @@ func TestRestart(t *testing.T) {
 	ends(t, err, "a machine called lab1 has joined already")
 	_ = conn.Close()
 	h.Close()
+	conn, err = m.Dial("", "")
+	if conn != nil || err == nil {
+		t.Fatalf("without its hub: %v, %v", conn, err)
+	}
+	if final := (interface{ Exit() int })(nil); errors.As(err, &final) {
+		t.Errorf("%v ends the machine, though its hub may be started again", err)
+	}
 	again := startHub(t, folder)
 	m.Address = again.Address()
 	if err := m.Try(t.Context()); err != nil {
@@ -163,4 +172,47 @@ func TestRestart(t *testing.T) {
 	}
 	m.Address = startHub(t, hub.Folder(t.TempDir())).Address()
 	ends(t, m.Try(t.Context()), "its key has changed")
+}
+
+// TestWorkerMay: a worker cannot act as a runner, or take work away.
+func TestWorkerMay(t *testing.T) {
+	t.Parallel()
+	h := startHub(t, hub.Folder(t.TempDir()))
+	m, _, err := hub.Join(t.Context(), invite(t, h, 1, time.Hour), "lab1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 1)
+	s := m.Server()
+	nc, err := nats.Connect(s.URL, append(s.Hub, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		refused <- err
+	}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	for _, subject := range []string{"conclave.trials.run.1", "$KV.conclave-runs.run", "$JS.API.STREAM.DELETE.conclave-trials",
+		"$JS.API.STREAM.PURGE.conclave-trials", "$JS.API.STREAM.MSG.DELETE.conclave-results", "$JS.API.STREAM.UPDATE.conclave-trials",
+		"$JS.API.CONSUMER.DELETE.conclave-trials.run"} {
+		if err := errors.Join(nc.Publish(subject, nil), nc.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-refused; !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), subject) {
+			t.Errorf("%s: %v", subject, err)
+		}
+	}
+	if _, err := nc.SubscribeSync("conclave.runner.key.run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-refused; !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Errorf("it answers for a runner: %v", err)
+	}
+	if err := errors.Join(nc.Publish("conclave.results.run.1", nil), nc.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-refused:
+		t.Errorf("results: %v", err)
+	default:
+	}
 }

@@ -74,23 +74,26 @@ func reach(ctx context.Context, address string, hub pin, pair *tls.Certificate) 
 		case ctx.Err() != nil:
 			return nil, unreachable(ctx, address, err)
 		}
-		return nil, mistaken("%s is not a hub: %v; expected the line that bench hub has printed",
-			address, err)
+		return nil, away{mistaken("%s is not a hub: %v; expected the line that bench hub has printed",
+			address, err)} // or it was ended meanwhile
 	}
 	return conn, nil
 }
+
+// An away is a mistake that may pass: the hub is started again.
+type away struct{ Mistake }
 
 // unreachable is a sentence for why there is no connection.
 func unreachable(ctx context.Context, address string, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return mistaken("%s does not answer within %v: does its firewall let this machine in, and does "+
-			"bench hub run there?", address, dialTime)
+		return away{mistaken("%s does not answer within %v: does its firewall let this machine in, and "+
+			"does bench hub run there?", address, dialTime)}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return mistaken("%s cannot be reached: %v; does bench hub run there, and listen to this address?",
-		address, err)
+	return away{mistaken("%s cannot be reached: %v; does bench hub run there, and listen to this address?",
+		address, err)}
 }
 
 // proven says why the other end is not the hub that has the pin.
@@ -224,14 +227,22 @@ func (m *Member) Server() queue.Server {
 		nats.UserInfo(m.Role, m.Password), nats.SkipHostLookup(), nats.IgnoreDiscoveredServers()}}
 }
 
-// Dial implements nats.CustomDialer.
+// Dial implements nats.CustomDialer. An error with an exit code is final.
 func (m *Member) Dial(string, string) (net.Conn, error) {
 	pair, err := m.pair()
 	if err != nil {
 		return nil, err
 	}
-	return ask(context.Background(), m.Address, pin(m.Hub), pair, http.MethodGet, "/nats", nil,
+	c, err := ask(context.Background(), m.Address, pin(m.Hub), pair, http.MethodGet, "/nats", nil,
 		http.Header{"Connection": {"Upgrade"}, "Upgrade": {"nats"}})
+	var passing away
+	switch {
+	case errors.As(err, &passing):
+		return nil, errors.New(passing.Error())
+	case err != nil:
+		return nil, err // a nil *conversation would be a net.Conn that is not nil
+	}
+	return c, nil
 }
 
 // SkipTLSHandshake tells NATS that the connection is one with TLS already.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -44,8 +43,8 @@ func (f Folder) Runner() (s queue.Server, err error) {
 // that was made for a runner. What comes of an invitation is kept for the address, in the user's
 // state folder.
 func Find(ctx context.Context, which string) (s queue.Server, err error) {
-	if !IsAddress(which) {
-		if info, err := os.Stat(which); err == nil && info.IsDir() {
+	if !isAddress(which) {
+		if isFolder(which) {
 			return Folder(which).Runner()
 		}
 		return s, mistaken("--hub %q, expected the address of a hub as lab1:7000, or its folder", which)

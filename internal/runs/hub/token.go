@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func (m Mistake) Error() string { return string(m) }
 // Exit is the exit code of a command that ends so: that of a wrong command line.
 func (Mistake) Exit() int { return 2 }
 
-func mistaken(format string, args ...any) error { return Mistake(fmt.Sprintf(format, args...)) }
+func mistaken(format string, args ...any) Mistake { return Mistake(fmt.Sprintf(format, args...)) }
 
 // A pin is the beginning of the SHA-256 of the public key of a hub's authority. 128 bits are
 // enough: nobody finds another key with the same pin.
@@ -114,10 +115,17 @@ func ParseInvitation(text string) (i Invitation, err error) {
 	return i, err
 }
 
-// IsAddress says whether text is the address of a hub, and not the name of a file.
-func IsAddress(text string) bool {
+// Names says whether text is the address or the folder of a hub, and not the name of a file.
+func Names(text string) bool { return isAddress(text) || isFolder(text) }
+
+func isAddress(text string) bool {
 	address, _, _ := strings.Cut(text, "#")
 	return checkAddress(address) == nil
+}
+
+func isFolder(text string) bool {
+	info, err := os.Stat(text)
+	return err == nil && info.IsDir()
 }
 
 func checkAddress(address string) error {
