@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A fleet of twenty machines, each a network namespace: from a fresh folder to results in four commands.
-# Two hosts are cut off while the fleet ends, which has to be repeated. Afterwards there is no process, no
-# port and no file that was not there before. Skipped with a word where there is no root or no namespace.
+# Two hosts are cut off while the fleet ends, which has to be repeated. Then three machines join the hub of a
+# run, which spreads its nodes over them, and a machine that is not the hub's runs an experiment.
+# Afterwards there is no process, no port and no file that was not there before. Skipped with a word where there is no root or no namespace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 skip() { echo "fleet: skipped: $1"; exit 0; }
@@ -56,6 +57,11 @@ sweep:
 repetitions: 200
 Y
 bench run experiment.yaml --out alone --quiet >/dev/null
+ip -n runner route add default dev eth0 # its address towards others
+on() { # each host has its own locks
+	mkdir -p "$dir/tmp/$1"
+	TMPDIR=$dir/tmp/$1 nsenter --net=/run/netns/"$@"
+}
 on_runner() { nsenter --net=/run/netns/runner "$@"; } # and /sys stays
 
 # left WHAT: the processes, the ports of all machines, the files.
@@ -67,7 +73,7 @@ left() {
 	find "$dir" -path "$dir/results" -prune -o -path "$dir/alone" -prune -o -print | sort
 	find /dev/shm -maxdepth 1 -name 'conclave*' | sort
 }
-touch before after up.txt run.txt
+touch before after up.txt run.txt joined.txt
 left >before
 
 on_runner bench fleet up hosts.txt --ssh "$dir/reach" --address 10.77.0.10 --price 0.04 >up.txt 2>&1 || { cat up.txt; exit 1; }
@@ -100,3 +106,67 @@ rm down.txt
 left >after
 diff before after || { echo "fleet: this is left, or is missing"; exit 1; }
 echo "fleet: machines that were cut off are clean at the second try"
+
+# The hub of a run: three machines join it, and each trial is spread over them.
+cat >nodes.yaml <<'Y'
+name: nodes
+problem: mutex
+algorithms: [ricart-agrawala]
+nodes: 6
+network: {latency: 20ms}
+scenario: {kind: sequential, requests: 4}
+repetitions: 3
+retries: 20
+Y
+# line FILE: sets invitation to the last word in FILE that is one, as soon as there is one.
+line() {
+	for _ in $(seq 300); do
+		invitation=$(grep -o '[^ ]*:7000#[^ ]*' "$1" | tail -n 1) && return 0
+		sleep 0.1
+	done
+	echo "fleet: no line to join with"
+	cat "$1"
+	exit 1
+}
+on_runner bench run nodes.yaml --hub --hosts 3 --progress none >run.txt 2>&1 &
+run=$!
+line run.txt
+joined=()
+for i in 1 2 3; do
+	on "host$i" bench join - --machine "host$i" --interface eth0 --until-done <<<"$invitation" >>joined.txt 2>&1 &
+	joined+=($!)
+done
+wait $run || { cat run.txt joined.txt; exit 1; }
+bench run nodes.yaml --out alone --quiet --transport sim >/dev/null
+for run in results alone; do cut -d, -f2- "$run/nodes/latest/messages.csv" | sed 's/,nats,/,sim,/' >"$run.txt"; done
+cmp results.txt alone.txt
+grep -q ',host1+host2+host3,' results/nodes/latest/trials.csv
+rm results.txt alone.txt
+echo "fleet: nodes on three machines of the hub of a run sent the messages of the simulation"
+for pid in "${joined[@]}"; do wait "$pid" || { cat joined.txt; exit 1; }; done
+
+# A hub on one machine, a runner on another, with a token of use once.
+on_runner bench hub --folder hub --machines 2 >run.txt 2>/dev/null &
+hub=$!
+line run.txt
+for i in 1 2; do on "host$i" bench join - --machine "host$i" --until-done <<<"$invitation" >>joined.txt 2>&1 & joined[i]=$!; done
+bench hub token --folder hub --runner >run.txt 2>/dev/null
+line run.txt
+on host20 env HOME="$dir/tmp" bench run experiment.yaml --hub "$invitation" --quiet >run.txt 2>&1 || { cat run.txt joined.txt; exit 1; }
+on host20 env HOME="$dir/tmp" bench run experiment.yaml --hub "$invitation" --quiet >run.txt 2>&1 && code=0 || code=$?
+[ $code = 2 ] && grep -q "is used up" run.txt || { echo "fleet: a token was of use twice"; cat run.txt; exit 1; }
+for table in trials summary messages operations; do cmp "results/many/latest/$table.csv" "alone/many/latest/$table.csv"; done
+for i in 1 2; do wait "${joined[i]}" || { cat joined.txt; exit 1; }; done
+echo "fleet: a machine that is not the hub's ran an experiment over it, once for each token"
+
+# Packets to it vanish, as behind a firewall: nobody has this address.
+ip -n host5 neigh add 10.77.0.99 lladdr 02:00:00:00:00:99 dev eth0
+on host5 bench join - --machine host5 <<<"${invitation/0.10:/0.99:}" >run.txt 2>&1 && code=0 || code=$?
+[ $code = 2 ] && grep -q "does not answer within 10s" run.txt || { echo "fleet: exit $code"; cat run.txt; exit 1; }
+pkill -TERM -f 'bench hub'
+wait $hub
+rm -rf hub tmp/* tmp/.local nodes.yaml home/.local/state/conclave # what a hub keeps
+left >after
+sed -i '/nodes.yaml/d' before
+diff before after || { echo "fleet: this is left, or is missing"; exit 1; }
+echo "fleet: nothing is left of the hubs"

@@ -58,7 +58,8 @@ func (f *workFlags) flags(c *cobra.Command) {
 	flags.IntVar(&f.host.Slots, "slots", 0, "as a host, have at most `N` nodes of a trial (0: any number)")
 	flags.StringVar(&f.host.Region, "region", "", "as a host, have the processes of region `NAME`")
 	flags.DurationVar(&f.until.Idle, "idle", 0, "end after `TIME` without work (default: never)")
-	flags.BoolVar(&f.until.Done, "until-done", false, "end when there were runs, and all of them are over")
+	flags.BoolVar(&f.until.Done, "until-done", false, "end when there were runs, and all of them are over, "+
+		"or the queue has been away for a minute")
 }
 
 // check says what is wrong with them.

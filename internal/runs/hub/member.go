@@ -85,8 +85,9 @@ type away struct{ Mistake }
 
 // unreachable is a sentence for why there is no connection.
 func unreachable(ctx context.Context, address string, err error) error {
+	var timeout net.Error // the dialer may know it before ctx does
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return away{mistaken("%s does not answer within %v: does its firewall let this machine in, and "+
 			"does bench hub run there?", address, dialTime)}
 	case ctx.Err() != nil:

@@ -154,6 +154,7 @@ type link struct {
 	server  Server
 	note    func(string) // tells the user something
 	lost    atomic.Value // an error: why the connection cannot come back
+	down    atomic.Int64 // since when there is no connection, in ns since 1970; 0: there is one
 	js      jetstream.JetStream
 	trials  jetstream.Stream
 	results jetstream.Stream
@@ -171,6 +172,8 @@ func connect(ctx context.Context, s Server, name string, note func(string)) (*li
 	}
 	l := &link{server: s, note: note}
 	nc, err := s.dial(name, nats.ReconnectErrHandler(l.refused),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.down.Store(time.Now().UnixNano()) }),
+		nats.ReconnectHandler(func(*nats.Conn) { l.down.Store(0) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrPermissionViolation) {
 				note("NATS: " + err.Error() + "; the user that we log in as (--nats-creds) needs JetStream")
@@ -201,6 +204,14 @@ func (l *link) refused(nc *nats.Conn, err error) {
 		l.lost.Store(err)
 		nc.Close()
 	}
+}
+
+// away is for how long there has been no connection; 0: there is one.
+func (l *link) away() time.Duration {
+	if down := l.down.Load(); down > 0 {
+		return time.Since(time.Unix(0, down))
+	}
+	return 0
 }
 
 // closed says why the connection is gone for good; nil: it is not.

@@ -9,8 +9,13 @@ import (
 // Until says when a worker ends by itself. Its zero value is never.
 type Until struct {
 	Idle time.Duration // after so long without work, or without its queue; 0: never for that reason
-	Done bool          // when there were runs, and all of them are over
+	// Done is when there were runs, and all of them are over, or the queue has been away for a minute.
+	Done bool
 }
+
+// awayForGood is how long a queue may be away before Until.Done takes it to be over: that of a hub which was
+// started for one run is.
+const awayForGood = time.Minute
 
 // betweenAgents is how long after nodes of a run over several hosts a worker waits for more of them, such
 // as those of the next round, before it takes that run to be over.
@@ -32,7 +37,7 @@ func (w *worker) begin(ctx context.Context, end context.CancelFunc) error {
 	w.mu.Lock()
 	w.tally.active, w.tally.first, w.tally.end = time.Now(), last, end
 	w.mu.Unlock()
-	if w.cfg.Until.Idle > 0 { // also while the queue does not answer
+	if w.cfg.Until != (Until{}) { // also while the queue does not answer
 		go func() {
 			for ctx.Err() == nil {
 				pause(ctx, w.rest())
@@ -49,16 +54,25 @@ func (w *worker) worked() {
 	w.tally.active = time.Now()
 }
 
-// rest ends a worker that has waited for work long enough, and returns for how long it may wait yet.
+// rest ends a worker that has waited for work, or for its queue, long enough, and returns for how long it may
+// wait yet.
 func (w *worker) rest() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	t, left := &w.tally, awayForGood/10
 	if w.turn == ofAgent || w.feed != nil && w.feed.holds() > 0 {
-		w.tally.active = time.Now()
+		t.active = time.Now()
 	}
-	left := w.cfg.Until.Idle - time.Since(w.tally.active)
-	if left <= 0 {
-		w.leaves(fmt.Sprintf("there was no work for %v", w.cfg.Until.Idle))
+	if w.cfg.Until.Done && w.turn != ofAgent && (t.runs || !t.agent.IsZero()) && w.link.away() >= awayForGood {
+		w.leaves("there were runs, and the queue is away")
+	}
+	if idle := w.cfg.Until.Idle; idle > 0 {
+		if left = idle - time.Since(t.active); left <= 0 {
+			w.leaves(fmt.Sprintf("there was no work for %v", idle))
+		}
+		if w.cfg.Until.Done {
+			left = min(left, awayForGood/10)
+		}
 	}
 	return max(left, 0)
 }

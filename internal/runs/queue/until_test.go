@@ -89,6 +89,20 @@ func TestUntil_Done(t *testing.T) {
 		time.Sleep(betweenAgents)
 		look(0, true)
 
+		w, ctx = waiting(t, Until{Done: true}, &names)
+		w.link.down.Store(time.Now().UnixNano())
+		time.Sleep(time.Hour) // before there was a run
+		look(0, false)
+		look(1, false, "a")
+		w.link.down.Store(0)
+		time.Sleep(time.Hour)
+		look(1, false, "a")
+		w.link.down.Store(time.Now().UnixNano())
+		time.Sleep(awayForGood - time.Second)
+		look(1, false, "a")
+		time.Sleep(awayForGood)
+		look(1, true, "a") // the queue of one run is gone
+
 		w, ctx = waiting(t, Until{}, &names)
 		look(5, false)
 	})
