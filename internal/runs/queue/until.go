@@ -63,7 +63,8 @@ func (w *worker) rest() time.Duration {
 	if w.turn == ofAgent || w.feed != nil && w.feed.holds() > 0 {
 		t.active = time.Now()
 	}
-	if w.cfg.Until.Done && w.turn != ofAgent && (t.runs || !t.agent.IsZero()) && w.link.away() >= awayForGood {
+	some := t.runs || !t.agent.IsZero()
+	if w.cfg.Until.Done && some && w.turn != ofAgent && w.link.away() >= awayForGood {
 		w.leaves("there were runs, and the queue is away")
 	}
 	if idle := w.cfg.Until.Idle; idle > 0 {
