@@ -54,6 +54,8 @@ type Machine struct {
 	leads      map[int]lead   // by the number of nodes
 	flights    flights        // of the trials over a real network
 	far        bool           // hosts compare their clocks with each other
+	services   agent.Comparer // of this machine's time services, likewise
+	known      [][]bound      // of the clocks, when FarClocks looked
 }
 
 // A Host is a machine with nodes.
@@ -211,6 +213,7 @@ const busTries = 3
 
 // Close ends everything that the machine started.
 func (m *Machine) Close() {
+	m.services.Close()
 	for _, h := range m.hosts {
 		h.Agent.Close()
 	}

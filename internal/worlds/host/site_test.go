@@ -31,9 +31,11 @@ func (l *lab) Course(from, to time.Duration) (clock.Course, error) {
 	return l.before, l.err
 }
 
-func (l *lab) Clock() string                                         { return "" }
-func (l *lab) Compare([]string) error                                { return nil }
-func (l *lab) Compared(_, _ time.Duration) ([][]clock.Sample, error) { return nil, nil }
+func (l *lab) Clock() string          { return "" }
+func (l *lab) Compare([]string) error { return nil }
+func (l *lab) Compared(_, _ time.Duration) (agent.Comparisons, error) {
+	return agent.Comparisons{}, nil
+}
 
 func (l *lab) Records(_ agent.Ref, from uint64, list []trace.Record) ([]trace.Record, uint64, error) {
 	return append(list, l.records[from:]...), uint64(len(l.records)), nil

@@ -56,10 +56,10 @@ type trial struct {
 	inTime      bool          // the end was known before the start
 	asked       time.Duration // when the clocks of the hosts were compared, before the start
 	clockError  time.Duration
-	stocks      []agent.Stock     // of a probe: of the sites, before the first node
-	shares      []harness.Share   // likewise: what they bear
-	flights     flights           // where the network is real
-	pairs       [][]time.Duration // errors of times between clocks, by their numbers
+	stocks      []agent.Stock   // of a probe: of the sites, before the first node
+	shares      []harness.Share // likewise: what they bear
+	flights     flights         // where the network is real
+	pairs       [][]bound       // errors of times between clocks, by their numbers
 }
 
 // A node is one incarnation of a node.

@@ -314,6 +314,9 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 		m.Close()
 		return nil, nil, err
 	}
+	for i := range sites {
+		sites[i].ClockSource = m.ClockSource(i)
+	}
 	return m, sites, nil
 }
 

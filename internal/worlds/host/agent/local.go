@@ -357,7 +357,7 @@ func (l *Local) Clock() string { return "" }
 func (l *Local) Compare([]string) error { return nil }
 
 // Compared implements Agent.
-func (l *Local) Compared(_, _ time.Duration) ([][]clock.Sample, error) { return nil, nil }
+func (l *Local) Compared(_, _ time.Duration) (Comparisons, error) { return Comparisons{}, nil }
 
 // Name implements Agent.
 func (l *Local) Name() string { return cmp.Or(l.cfg.Name, "this machine") }

@@ -467,7 +467,7 @@ func (r *Remote) Compare(places []string) error {
 }
 
 // Compared implements Agent.
-func (r *Remote) Compared(from, to time.Duration) ([][]clock.Sample, error) {
+func (r *Remote) Compared(from, to time.Duration) (Comparisons, error) {
 	a, err := r.ask(r.cfg.Patience, request{Compared: &span{from, to}})
 	return a.Compared, err
 }
