@@ -38,6 +38,25 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["metric"] == "downtime_ms" {
 	printf "relay: %s: downtime %s ms [%s, %s]\n", $at["algorithm"], $at["median"], $at["ci_low"], $at["ci_high"] }' \
 	wan/wan/latest/summary.csv
+if [ "$1" = runner ]; then # bench is far: a host leads, the trials are the same, and nothing stays behind
+	count() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ print $at["algorithm"], $at["seed"], $at["messages"], $at["status"] }' "$1/wan/latest/trials.csv"; }
+	bench run wan.yaml --hosts hosts.yaml --via host2 --out via --progress none --quiet >/dev/null
+	diff <(count wan) <(count via) && echo "relay: led by host2, the trials have the same messages"
+	left() { ps -eo args | grep -E '(node|host.test) (agent|host|trial-agent|__)|bench run|__(node|bus|agent)' | grep -v grep || true; }
+	for signal in INT KILL; do
+		bench run wan.yaml --set repetitions=500 --hosts hosts.yaml --via host2 --out "$signal" --progress none --quiet >/dev/null 2>"$signal.txt" &
+		for _ in $(seq 600); do [ -s "$signal/wan/latest/journal.ndjson" ] && break; sleep 0.1; done
+		sleep 3
+		left | grep -q 'node host' || { echo "relay: host2 does not lead"; left; cat "$signal.txt"; exit 1; }
+		kill -$signal $(pgrep -n -f '^bench run')
+		wait $! || true
+		for _ in $(seq 200); do [ -n "$(left)" ] || break; sleep 0.1; done
+		[ -z "$(left)" ] || { echo "relay: left after SIG$signal:"; left; exit 1; }
+		echo "relay: after SIG$signal, nothing of a run that host2 leads is left"
+	done
+	grep -q 'bench run --resume .* --hosts hosts.yaml --via host2' <(tr -s '\n ' ' ' <INT.txt)
+fi
 [ "$1" = hosts ] || exit 0
 
 # Links that are faster than the clocks can tell: refused before the first trial.

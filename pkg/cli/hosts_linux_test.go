@@ -70,6 +70,52 @@ func TestRun_Hosts(t *testing.T) {
 	has(t, bench(t, "merge", dir, here).want(t, Usage).errors, "is a whole run, not a shard")
 }
 
+// TestRun_Via: one of the hosts leads the trials, which are the same; bench itself starts no other host. What a lead
+// finds wrong is bench's to say.
+func TestRun_Via(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, file, started := t.TempDir(), write(t, "spread.yaml", spread), filepath.Join(t.TempDir(), "started")
+	hosts := func(lab1 string) string {
+		text := "hosts:\n"
+		for i, command := range []string{lab1, ""} {
+			name := fmt.Sprint("lab", i+1)
+			text += "- {name: " + name + ", address: 127.0.0.1, command: " + script(t, "echo "+name+" $1 by "+
+				"$(ps -o comm=,args= -p $PPID | grep -o ' host$') >>"+started+"\n"+command+"\nexec env "+asAgent+"=1 "+exe+" $1") + " agent}\n"
+		}
+		return write(t, "hosts.yaml", text)
+	}
+	bench(t, "run", file, "--hosts", hosts(""), "--via", "lab2", "--out", root).want(t, Good)
+	dir := latest(t, root, "spread")
+	m, err := results.ReadManifest(dir)
+	if err != nil || len(m.Hosts) != 2 || m.Hosts[0].Name == m.Hosts[1].Name || m.Hosts[1].Machine.OS == "" ||
+		m.Hosts[0].ClockSource != "exchange" {
+		t.Fatalf("%v, %+v", err, m.Hosts)
+	}
+	log, err := os.ReadFile(started)
+	if got := string(log); err != nil || got != "lab2 host by\nlab1 agent by host\n" {
+		t.Errorf("%v: started: %q, want lab2 as the lead, and lab1 by it", err, got)
+	}
+	has(t, bench(t, "run", "--resume", dir, "--hosts", hosts(""), "--via", "lab1").want(t, Good).errors, "2 of 2 trials were finished")
+	has(t, bench(t, "run", file, "--hosts", hosts("echo no route >&2; exit 255"), "--via", "lab2", "--out", root).
+		want(t, CouldNotRun).errors, "start agent on lab1", "no route")
+	for want, args := range map[string][]string{
+		`has no host "lab3", expected one of lab1`:    {"--hosts", loopback(t, "lab1", "lab2"), "--via", "lab3"},
+		`does not end with "agent"`:                   {"--hosts", loopback(t, "lab1", "lab2"), "--via", "lab1"},
+		"--via lab1 without a file of hosts":          {"--via", "lab1"},
+		"--via lab2 without a file of hosts: it is a": {"--hosts", "tls://lab0:4222", "--via", "lab2"},
+	} {
+		args = append([]string{"run", file, "--out", root}, args...)
+		has(t, strings.ReplaceAll(flat(bench(t, args...).want(t, Usage).errors), `\"`, `"`), want)
+	}
+}
+
 // TestRun_HostsSecrets: what agents are told in confidence, on their standard input, is in no
 // argument, no environment, and nothing that the run writes or prints.
 func TestRun_HostsSecrets(t *testing.T) {

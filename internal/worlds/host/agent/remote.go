@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -131,7 +132,7 @@ func (r *Remote) start() error {
 	if dial == nil {
 		dial = func() (Program, error) {
 			return Start(r.spawner, proc.Command{Path: r.cfg.Command[0], Args: r.cfg.Command[1:],
-				Env: append(os.Environ(), "CONCLAVE_RUN="+r.cfg.Run)})
+				Env: append(append(os.Environ(), guest.Bequest()...), "CONCLAVE_RUN="+r.cfg.Run)})
 		}
 	}
 	program, err := dial()
