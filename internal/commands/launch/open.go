@@ -159,8 +159,8 @@ func (f *Request) which() error {
 func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
 	switch {
 	case f.Via != "" && (f.Hosts == "" || f.Hub != "" || strings.Contains(f.Hosts, "://")):
-		return usage("--via %s without a file of hosts: it is a host there, by whose command bench reaches it; "+
-			"add --hosts FILE, or leave --via out", f.Via)
+		return usage("--via %s without a file of hosts: it is a host there, by whose command bench reaches "+
+			"it; add --hosts FILE, or leave --via out", f.Via)
 	case f.Hosts == "":
 		return nil
 	case f.Host != "":

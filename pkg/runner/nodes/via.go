@@ -32,7 +32,8 @@ type lead struct {
 func (h *Hosts) Via(name string) error {
 	at := h.index(name)
 	if at < 0 {
-		return fmt.Errorf("%s has no host %q, expected one of %s", h.path, name, strings.Join(h.names(), ", "))
+		return fmt.Errorf("%s has no host %q, expected one of %s", h.path, name,
+			strings.Join(h.names(), ", "))
 	}
 	words := strings.Fields(h.Hosts[at].Command)
 	if words[len(words)-1] != "agent" {
