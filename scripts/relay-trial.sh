@@ -68,6 +68,19 @@ wanted=$(grep -o 'use a latency of [0-9]*ms' refused.txt | grep -o '[0-9]*ms')
 bench run wan.yaml --set network.latency="$wanted" --set repetitions=2 --hosts hosts.yaml --out enough --progress none --quiet >/dev/null
 echo "relay: with a latency of $wanted, it runs"
 
+# A firewall that drops without a word: one sentence names the host, the port and what to open.
+sed '/address: 10/a\    ports: 7000-7002' hosts.yaml >ports.yaml
+for from in 10 13; do # bench, and host3
+	ip -n host1 route add blackhole 10.77.0.$from/32
+	code=0
+	bench run wan.yaml --hosts ports.yaml --out dropped --progress none --quiet >/dev/null 2>dropped.txt || code=$?
+	ip -n host1 route del blackhole 10.77.0.$from/32
+	tr -s ' \n' ' ' <dropped.txt >dropped.line
+	[ "$code" = 1 ] && grep -E 'port 700[0-9](:| of host[13]:) open the TCP ports 7000-7002 of host[13], its ports: in the hosts file' dropped.line >/dev/null ||
+		{ cat dropped.txt; echo "relay: a firewall is not named"; exit 1; }
+done
+echo "relay: a firewall that drops what bench or a host sends is named, with what to open"
+
 # Where a time service knows the clocks better, no trial is refused. The wall clocks here are one, so any promise
 # is true.
 cat >chronyc <<'C'

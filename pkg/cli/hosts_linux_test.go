@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -302,4 +304,44 @@ func script(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestRun_HostsUnfit: a host with no disk space left, and one of another architecture, end the run before its first trial
+// with a sentence that says what to do.
+func TestRun_HostsUnfit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, full := write(t, "spread.yaml", spread), t.TempDir()
+	agent := "env TMPDIR=" + full + " " + asAgent + "=1 " + exe
+	mount := "mount -t tmpfs -o size=16k none /dev/shm && mount -t tmpfs -o size=16k none " + full
+	small := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount).Run() == nil
+	for want, c := range map[string]struct {
+		code   int
+		script string
+		skip   bool
+	}{
+		"start agent on lab2: no disk space is left: " + full + " has 16 KiB, and what 3 nodes write down takes 96 KiB and more; " +
+			"free some space there": {CouldNotRun,
+			"exec unshare --user --map-root-user --mount sh -c '" + mount + " && exec " + agent + "'", !small},
+		"and lab2 is linux/pdp11: trials on real nodes need hosts of one platform; leave one of them out": {Usage,
+			agent + " | sed -u 's/\"arch\":\"" + runtime.GOARCH + "\"/\"arch\":\"pdp11\"/'", false},
+	} {
+		if c.skip {
+			t.Log("no small disk can be had here")
+			continue
+		}
+		hosts := write(t, "hosts.yaml", "hosts:\n- {name: lab1, address: 127.0.0.1, command: \"env "+asAgent+"=1 "+exe+
+			"\"}\n- {name: lab2, address: 127.0.0.1, command: "+script(t, c.script)+"}\n")
+		r := bench(t, "run", file, "--hosts", hosts, "--out", t.TempDir()).want(t, c.code)
+		text := flat(r.errors)
+		for _, part := range strings.Split(want, ": no disk") {
+			has(t, text, part)
+		}
+	}
 }

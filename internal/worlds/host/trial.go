@@ -229,7 +229,7 @@ func (t *trial) await(ctx context.Context, missing int, heard func(*node, *contr
 			case heard(n, &r.Report):
 				missing--
 			case r.Complains() || r.Ended != nil:
-				return stillborn(&r), nil
+				return t.stillborn(&r), nil
 			}
 		}
 	}
@@ -277,12 +277,13 @@ func (t *trial) notReady() harness.End {
 		len(late), len(t.nodes), t.machine.cfg.Ready, strings.Join(late, ", "))}}
 }
 
-func stillborn(r *agent.Report) harness.End {
+func (t *trial) stillborn(r *agent.Report) harness.End {
 	why := r.Error + r.Broken
 	if why == "" {
 		why = r.Ended.Why
 	}
-	return harness.End{Invalid: []string{fmt.Sprintf("node p%d was not ready: %s", r.Node.ID, why)}}
+	err := fmt.Errorf("node p%d was not ready: %s", r.Node.ID, why)
+	return harness.End{Invalid: []string{t.machine.of(t.machine.hosts[t.place[r.Node.ID-1]], err).Error()}}
 }
 
 // startNode has the process of n started, with its assignment.

@@ -306,7 +306,7 @@ func (h *Hosts) start(external bus.DialConfig, plans []*harness.Plan, r runner.R
 	}
 	var sites []results.Site
 	var started []host.Host
-	for _, one := range h.Hosts {
+	for i, one := range h.Hosts {
 		command := one.argv
 		if command == nil {
 			command = strings.Fields(one.Command)
@@ -317,14 +317,19 @@ func (h *Hosts) start(external bus.DialConfig, plans []*harness.Plan, r runner.R
 			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
-			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots,
-				Bus: one.Bus})
+			started = append(started, host.Host{Agent: a, Address: a.Address(), Ports: one.Ports,
+				Slots: one.Slots, Bus: one.Bus})
 			err = json.Unmarshal(a.About(), &site)
 			sites = append(sites, site)
 		}
 		if err != nil {
 			for _, s := range started {
 				s.Agent.Close()
+			}
+			var wrong *agent.WrongClock
+			if errors.As(err, &wrong) { // a mistake on that host
+				h.file.Add(h.root.Get("hosts").Items[i].At, config.Item("hosts", i), "%v", wrong)
+				err = h.file.Err()
 			}
 			return nil, nil, err
 		}

@@ -308,7 +308,7 @@ func (w *clockWatch) said(from, to, patience time.Duration) ([]clock.Sample, err
 			if err == nil {
 				err = errors.New("it is slow")
 			}
-			return nil, &SilentClock{w.place, patience, err}
+			return nil, &SilentClock{Place: w.place, For: patience, Why: err}
 		}
 	}
 }
@@ -318,6 +318,7 @@ type SilentClock struct {
 	Place string
 	For   time.Duration
 	Why   error
+	Open  string // what to do if a firewall drops what is sent there
 }
 
 func (e *SilentClock) Error() string {
@@ -325,9 +326,7 @@ func (e *SilentClock) Error() string {
 	var slow net.Error
 	if errors.As(e.Why, &slow) && slow.Timeout() {
 		_, port, _ := net.SplitHostPort(e.Place) // it has one
-		text += fmt.Sprintf("; a firewall may drop what is sent there: open TCP port %s of that host to "+
-			"bench and to the other hosts; the system chooses another one in each run, so open all "+
-			"ephemeral ports", port)
+		text += fmt.Sprintf("; a firewall may drop what is sent to its port %s: %s", port, e.Open)
 	}
 	return text
 }

@@ -69,6 +69,18 @@ type GoneError struct{ why string }
 
 func (e *GoneError) Error() string { return e.why }
 
+// A WrongClock is that of an agent whose date is so wrong that the certificates of a run do not hold there.
+type WrongClock struct {
+	Host         string
+	Theirs, Ours time.Duration // since 1970
+}
+
+func (e *WrongClock) Error() string {
+	day := func(at time.Duration) string { return time.Unix(0, int64(at)).UTC().Format(time.DateOnly) }
+	return fmt.Sprintf("on %s it is %s, and here it is %s, so that the certificates of the run do not hold "+
+		"there: set its clock, by a time service or with date", e.Host, day(e.Theirs), day(e.Ours))
+}
+
 const (
 	agentStartTimeout = 30 * time.Second
 	agentPatience     = 5 * time.Second
@@ -119,7 +131,8 @@ func (r *Remote) connect() error {
 	}
 	if err := r.start(); err != nil {
 		r.dismiss(0)
-		if r.cfg.Dial == nil {
+		var wrong *WrongClock
+		if r.cfg.Dial == nil && !errors.As(err, &wrong) {
 			err = fmt.Errorf("%s: %w", strings.Join(r.cfg.Command, " "), err)
 		}
 		return fmt.Errorf("start agent on %s: %w", r.cfg.Name, err)
@@ -158,6 +171,9 @@ func (r *Remote) start() error {
 		TLS: proof}})
 	if err != nil {
 		return err
+	}
+	if ahead := a.Wall - clock.Wall(); ahead > bus.CertAfter || ahead < -bus.CertBefore {
+		return &WrongClock{r.cfg.Name, a.Wall, clock.Wall()}
 	}
 	r.about = a.About
 	r.link.clock, err = watchClock(a.Clock, proof, 0)
@@ -449,7 +465,12 @@ func (r *Remote) Course(from, to time.Duration) (clock.Course, error) {
 	case <-r.link.dead: // its clock would not answer for long
 		return clock.Course{}, r.link.why
 	default:
-		return r.link.clock.course(from, to)
+		course, err := r.link.clock.course(from, to)
+		var silent *SilentClock
+		if errors.As(err, &silent) {
+			silent.Open = r.cfg.Ports.Open(r.cfg.Name)
+		}
+		return course, err
 	}
 }
 

@@ -124,7 +124,9 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 	s.proof = h.TLS
 	_, port, _ := net.SplitHostPort(s.clock.Addr().String()) // it has one
 	a.Clock = net.JoinHostPort(h.Address, port)              // as its certificate names it
-	s.local, err = NewLocal(cfg)
+	if s.local, err = NewLocal(cfg); err == nil {
+		a.Wall = s.local.cfg.Wall()
+	}
 	return a, err
 }
 

@@ -88,6 +88,7 @@ type answer struct {
 	Error      string          `json:"error,omitempty"`
 	About      json.RawMessage `json:"about,omitempty"` // the machine and the program: to Hello
 	Clock      string          `json:"clock,omitempty"` // where its clock is: likewise
+	Wall       time.Duration   `json:"wall,omitempty"`  // what its wall clock shows: likewise
 	Address    string          `json:"address,omitempty"`
 	Bus        bus.ServerReply `json:"bus,omitzero"`
 	BusStats   bus.ServerStats `json:"bus_stats,omitzero"`
