@@ -49,8 +49,8 @@ type Authority struct {
 // Certificates are believed from two days before they are made, since the wall clocks of
 // the machines may differ, and for 90 days: no run takes longer.
 const (
-	certBefore = 48 * time.Hour
-	certAfter  = 90 * 24 * time.Hour
+	CertBefore = 48 * time.Hour
+	CertAfter  = 90 * 24 * time.Hour
 )
 
 // NewAuthority makes an authority for a run.
@@ -76,7 +76,7 @@ func NewAuthority() (*Authority, error) {
 // template is a certificate that is to be signed. Its number is drawn with its signature.
 func template(name string) *x509.Certificate {
 	return &x509.Certificate{Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-certBefore), NotAfter: time.Now().Add(certAfter)}
+		NotBefore: time.Now().Add(-CertBefore), NotAfter: time.Now().Add(CertAfter)}
 }
 
 // ParseAuthority is the authority that Marshal has written.

@@ -67,6 +67,8 @@ func nodeCommand(args []string, stderr io.Writer) int {
 		return withPlugins(args, stderr, serveWork)
 	case args[0] == "agent":
 		return withPlugins(args, stderr, serveAgent)
+	case args[0] == agentRole:
+		return role("agent", heir(serveAgent))
 	case args[0] == "nats":
 		return natsServer(args[1:], stderr)
 	case args[0] == "-h" || args[0] == "--help":
@@ -98,7 +100,9 @@ func serveWork(in io.Reader, out io.Writer) error {
 		return err
 	}
 	machine := nodes.Local(options, bus.DialConfig{})
-	return work.Serve(in, out, work.Config{Machine: machine, About: func() any { return results.ThisSite() }})
+	return work.Serve(in, out, work.Config{Machine: machine,
+		Spread: nodes.Lead([]string{options.Exe, agentRole}),
+		About:  func() any { return results.ThisSite() }})
 }
 
 // serveAgent is an agent: a bench elsewhere has some nodes of each trial here.

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +70,52 @@ func TestRun_Hosts(t *testing.T) {
 	has(t, bench(t, "run", "--resume", dir, "--hosts", loopback(t, "lab2", "lab3")).want(t, Usage).errors,
 		"now they are lab2, lab3")
 	has(t, bench(t, "merge", dir, here).want(t, Usage).errors, "is a whole run, not a shard")
+}
+
+// TestRun_Via: one of the hosts leads the trials, which are the same; bench itself starts no other host. What a lead
+// finds wrong is bench's to say.
+func TestRun_Via(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, file, started := t.TempDir(), write(t, "spread.yaml", spread), filepath.Join(t.TempDir(), "started")
+	hosts := func(lab1 string) string {
+		text := "hosts:\n"
+		for i, command := range []string{lab1, ""} {
+			name := fmt.Sprint("lab", i+1)
+			text += "- {name: " + name + ", address: 127.0.0.1, command: " + script(t, "echo "+name+" $1 by "+
+				"$(ps -o comm=,args= -p $PPID | grep -o ' host$') >>"+started+"\n"+command+"\nexec env "+asAgent+"=1 "+exe+" $1") + " agent}\n"
+		}
+		return write(t, "hosts.yaml", text)
+	}
+	bench(t, "run", file, "--hosts", hosts(""), "--via", "lab2", "--out", root).want(t, Good)
+	dir := latest(t, root, "spread")
+	m, err := results.ReadManifest(dir)
+	if err != nil || len(m.Hosts) != 2 || m.Hosts[0].Name == m.Hosts[1].Name || m.Hosts[1].Machine.OS == "" ||
+		m.Hosts[0].ClockSource != "exchange" {
+		t.Fatalf("%v, %+v", err, m.Hosts)
+	}
+	log, err := os.ReadFile(started)
+	if got := string(log); err != nil || got != "lab2 host by\nlab1 agent by host\n" {
+		t.Errorf("%v: started: %q, want lab2 as the lead, and lab1 by it", err, got)
+	}
+	has(t, bench(t, "run", "--resume", dir, "--hosts", hosts(""), "--via", "lab1").want(t, Good).errors, "2 of 2 trials were finished")
+	has(t, bench(t, "run", file, "--hosts", hosts("echo no route >&2; exit 255"), "--via", "lab2", "--out", root).
+		want(t, CouldNotRun).errors, "start agent on lab1", "no route")
+	for want, args := range map[string][]string{
+		`has no host "lab3", expected one of lab1`:    {"--hosts", loopback(t, "lab1", "lab2"), "--via", "lab3"},
+		`does not end with "agent"`:                   {"--hosts", loopback(t, "lab1", "lab2"), "--via", "lab1"},
+		"--via lab1 without a file of hosts":          {"--via", "lab1"},
+		"--via lab2 without a file of hosts: it is a": {"--hosts", "tls://lab0:4222", "--via", "lab2"},
+	} {
+		args = append([]string{"run", file, "--out", root}, args...)
+		has(t, strings.ReplaceAll(flat(bench(t, args...).want(t, Usage).errors), `\"`, `"`), want)
+	}
 }
 
 // TestRun_HostsSecrets: what agents are told in confidence, on their standard input, is in no
@@ -256,4 +304,44 @@ func script(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestRun_HostsUnfit: a host with no disk space left, and one of another architecture, end the run before its first trial
+// with a sentence that says what to do.
+func TestRun_HostsUnfit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, full := write(t, "spread.yaml", spread), t.TempDir()
+	agent := "env TMPDIR=" + full + " " + asAgent + "=1 " + exe
+	mount := "mount -t tmpfs -o size=16k none /dev/shm && mount -t tmpfs -o size=16k none " + full
+	small := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount).Run() == nil
+	for want, c := range map[string]struct {
+		code   int
+		script string
+		skip   bool
+	}{
+		"start agent on lab2: no disk space is left: " + full + " has 16 KiB, and what 3 nodes write down takes 96 KiB and more; " +
+			"free some space there": {CouldNotRun,
+			"exec unshare --user --map-root-user --mount sh -c '" + mount + " && exec " + agent + "'", !small},
+		"and lab2 is linux/pdp11: trials on real nodes need hosts of one platform; leave one of them out": {Usage,
+			agent + " | sed -u 's/\"arch\":\"" + runtime.GOARCH + "\"/\"arch\":\"pdp11\"/'", false},
+	} {
+		if c.skip {
+			t.Log("no small disk can be had here")
+			continue
+		}
+		hosts := write(t, "hosts.yaml", "hosts:\n- {name: lab1, address: 127.0.0.1, command: \"env "+asAgent+"=1 "+exe+
+			"\"}\n- {name: lab2, address: 127.0.0.1, command: "+script(t, c.script)+"}\n")
+		r := bench(t, "run", file, "--hosts", hosts, "--out", t.TempDir()).want(t, c.code)
+		text := flat(r.errors)
+		for _, part := range strings.Split(want, ": no disk") {
+			has(t, text, part)
+		}
+	}
 }

@@ -73,7 +73,11 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if os.Getenv(asAgent) != "" {
-		os.Exit(nodeCommand([]string{"agent"}, os.Stderr))
+		args := os.Args[1:]
+		if len(args) == 0 {
+			args = []string{"agent"}
+		}
+		os.Exit(nodeCommand(args, os.Stderr))
 	}
 	if os.Getenv(collects) == "" { // what commands would save of memory costs the tests a sixth of their time
 		debug.SetGCPercent(200)

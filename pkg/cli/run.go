@@ -111,6 +111,8 @@ func elsewhere(c *cobra.Command, f *launch.Request) {
 	flags.StringVar(&f.Hosts, "hosts", "",
 		"spread the nodes of each trial over the machines in `FILE`, those at a URL, or, with --hub, over "+
 			"so many of its machines")
+	flags.StringVar(&f.Via, "via", "",
+		"of --hosts FILE: have host `NAME` lead the trials, for a bench that is far from the hosts")
 }
 
 func (s *streams) run(ctx context.Context, f *runFlags) (*answer.Document, error) {

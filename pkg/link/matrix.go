@@ -40,6 +40,8 @@ type Route struct {
 	Lost  int    `json:"lost"` // of these
 	// ClockError is by how much each delay can be wrong, since it is between two clocks.
 	ClockError time.Duration `json:"clock_error_ns"`
+	// ClockSource is what says so: exchange, of messages, and the names of time services, joined by "+".
+	ClockSource string `json:"clock_source,omitempty"`
 	// Delays are the percentiles 0 to 100 of the time from sending to arrival; none if nothing arrived.
 	Delays []time.Duration `json:"delays_ns,omitempty"`
 }
@@ -118,7 +120,9 @@ func (m *Matrix) between(from, to string) *Route {
 				continue
 			}
 			all.Sent, all.Lost = all.Sent+r.Sent, all.Lost+r.Lost
-			all.ClockError = max(all.ClockError, r.ClockError)
+			if r.ClockError >= all.ClockError {
+				all.ClockError, all.ClockSource = r.ClockError, r.ClockSource
+			}
 			for range min(1+r.Sent/1000, 100) { // a part counts by what it has seen
 				all.Delays = append(all.Delays, r.Delays...)
 			}

@@ -134,6 +134,9 @@ type Site struct {
 	Name    string  `json:"name,omitempty"` // that the hosts file gives the machine
 	Machine Machine `json:"machine"`
 	Tool    Tool    `json:"tool"`
+	// ClockSource is what the bounds of its clock to those of the other hosts rested on before the first
+	// trial, as in links.csv; empty: there are none.
+	ClockSource string `json:"clock_source,omitempty"`
 }
 
 // ThisSite is this machine and this program.

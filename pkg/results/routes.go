@@ -53,6 +53,9 @@ var routes = []field[route]{
 	{name: "clock_error_ms", at: func(r *route) any { return &r.clockError },
 		doc: "by how much each delay of the row can be wrong, in either direction: how well the clocks " +
 			"of the two hosts are known"},
+	{name: "clock_source", at: func(r *route) any { return &r.ClockSource },
+		doc: "what `clock_error_ms` rests on, joined by `+`: `exchange` of messages with `bench` and " +
+			"between hosts; a time service of the hosts: `clockbound`, `chrony`, `ptp`"},
 	{name: "min_ms", at: func(r *route) any { return &r.least },
 		doc: "the shortest delay from sending to arrival at the receiver's socket. By clocks that are " +
 			"wrong it can be negative"},

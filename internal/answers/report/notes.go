@@ -98,10 +98,7 @@ func (b *builder) cellNotes() {
 			doubt, doubtful[i] = max(doubt, f.Doubtful()), doubtful[i] || f.Doubtful() > 0
 		}
 	}
-	for _, n := range []struct {
-		when func(int) bool
-		text string
-	}{
+	for _, n := range slices.Concat([]cellNote{
 		{func(i int) bool { return b.Cells[i].Statuses[isOK]+b.Cells[i].Statuses[isTimeout] < Enough },
 			"fewer than 6 trials with status ok or timeout: there is no 95 % interval of the median; set " +
 				"repetitions to 6 or more"},
@@ -116,9 +113,7 @@ func (b *builder) cellNotes() {
 				"promise and the command that reproduces it"},
 		{some(isUnknown), "trials that could not be judged are not in the figures; a longer scenario gives " +
 			"something to judge"},
-		{some(isInvalid),
-			"trials that the machine or the bus disturbed are not in the figures; use fewer nodes or " +
-				"an idle machine, or raise retries"},
+	}, b.invalid(), []cellNote{
 		{func(i int) bool { return slices.ContainsFunc(b.groups[i].Trials, (*results.Trial).Marked) },
 			"some trials are marked: the machine may have lengthened their times by a tenth or more, and " +
 				"they are in the figures; column skew has the share, trials.csv the reason; use fewer " +
@@ -142,7 +137,7 @@ func (b *builder) cellNotes() {
 		},
 			"closed load: a waiting process makes no further requests, so waiting times omit the " +
 				"requests that slowness held back (coordinated omission); scenario open counts them"},
-	} {
+	}) {
 		at := -1
 		for i := range b.Cells {
 			if !n.when(i) {
@@ -155,6 +150,36 @@ func (b *builder) cellNotes() {
 			b.Cells[i].Notes = append(b.Cells[i].Notes, at)
 		}
 	}
+}
+
+// A cellNote is a footnote, and which cells point to it.
+type cellNote struct {
+	when func(cell int) bool
+	text string
+}
+
+// invalid are the footnotes about invalid trials, one for each cause.
+func (b *builder) invalid() (list []cellNote) {
+	var found []view.Remedy
+	of := make([][]view.Remedy, len(b.Cells))
+	for i := range b.Cells {
+		for _, t := range b.groups[i].Trials {
+			if t.Status == trace.Invalid {
+				of[i] = append(of[i], view.RemedyFor(t.Reason))
+			}
+		}
+		if len(of[i]) == 0 && b.Cells[i].Statuses[isInvalid] > 0 { // only counts were kept
+			of[i] = append(of[i], view.RemedyFor(""))
+		}
+		found = append(found, of[i]...)
+	}
+	for k, r := range found {
+		if slices.Index(found, r) == k {
+			list = append(list, cellNote{func(i int) bool { return slices.Contains(of[i], r) },
+				"trials " + r.Cause + " are not in the figures; " + r.InFull()})
+		}
+	}
+	return list
 }
 
 // figure is the median of a metric in a cell, NaN if there is none.

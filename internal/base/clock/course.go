@@ -212,6 +212,9 @@ func (c *Course) Own() bool { return c.readings == nil }
 // Since is the instant of our clock from which on it was compared.
 func (c *Course) Since() time.Duration { return c.readings[0].from }
 
+// Last is the instant of our clock at which it was compared last.
+func (c *Course) Last() time.Duration { return c.readings[len(c.readings)-1].to }
+
 // Theirs is what the other clock shows at an instant of ours.
 func (c *Course) Theirs(ours time.Duration) time.Duration {
 	if c.Own() {

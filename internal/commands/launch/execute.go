@@ -22,8 +22,8 @@ func (f *Request) Again() (words []string) {
 	} else if f.Hub != "" {
 		at, words = "", []string{"--hub", strings.TrimPrefix(f.hub.URL, "nats://")}
 	}
-	for _, flag := range [][2]string{{"--queue", at}, {"--hosts", f.Hosts}, {"--host", f.Host},
-		{"--machine", f.Machine}, {"--nats-context", f.Queue.Context}} {
+	for _, flag := range [][2]string{{"--queue", at}, {"--hosts", f.Hosts}, {"--via", f.Via},
+		{"--host", f.Host}, {"--machine", f.Machine}, {"--nats-context", f.Queue.Context}} {
 		if flag[1] != "" {
 			words = append(words, flag[:]...)
 		}

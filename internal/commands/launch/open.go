@@ -26,6 +26,7 @@ type Request struct {
 	Out, Resume, Shard, Machine string
 	Machines                    string // what Host, Hosts or the URL of Queue then is
 	Host, Hosts                 string
+	Via                         string // the host that leads the trials; "": this process does
 	Queue                       queue.Server
 	// Hub is what hub.Find takes, or HubHere: a hub that ends with the run. With Hosts, which then is a
 	// number of machines, trials are spread over those that have joined it; else they are Queue.
@@ -157,6 +158,9 @@ func (f *Request) which() error {
 // in dir needs those that it began with.
 func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
 	switch {
+	case f.Via != "" && (f.Hosts == "" || f.Hub != "" || strings.Contains(f.Hosts, "://")):
+		return usage("--via %s without a file of hosts: it is a host there, by whose command bench reaches "+
+			"it; add --hosts FILE, or leave --via out", f.Via)
 	case f.Hosts == "":
 		return nil
 	case f.Host != "":
@@ -177,6 +181,12 @@ func (f *Request) loadHosts(e *experiment.Experiment, dir string) (err error) {
 	}
 	if err = f.spread.Check(e); err != nil {
 		return usage("%v", err)
+	}
+	if f.Via == "" {
+		return nil
+	}
+	if err = f.spread.Via(f.Via); err != nil {
+		return usage("--via: %v", err)
 	}
 	return nil
 }

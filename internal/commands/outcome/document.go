@@ -361,9 +361,9 @@ func (o *Outcome) excesses() (out []string) {
 		"time_limit is %v): %s; raise time_limit if they only needed longer",
 		console.Plural(t.Timeouts, "trial", "trials"), e.Allow.Timeout, e.TimeLimit,
 		o.example(trace.TimedOut))
-	say(t.Invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; use "+
-		"fewer nodes or an idle machine", console.Plural(t.Invalid, "trial", "trials"),
-		console.Plural(e.Retries, "retry", "retries"), e.Allow.Invalid, o.example(trace.Invalid))
+	say(t.Invalid > e.Allow.Invalid, "%s stayed invalid after %s (allow.invalid is %d): %s; %s",
+		console.Plural(t.Invalid, "trial", "trials"), console.Plural(e.Retries, "retry", "retries"),
+		e.Allow.Invalid, o.example(trace.Invalid), view.RemedyFor(o.reason(trace.Invalid)).Do)
 	if e.Allow.TooMarked(t.Marked, t.OK) {
 		say(true, "%d of %s with status ok are marked (allow.marked is %g %%): %s; use fewer "+
 			"nodes or an idle machine", t.Marked, console.Plural(t.OK, "trial", "trials"),

@@ -227,12 +227,20 @@ func (o *Outcome) note(t *results.Trial) {
 
 // example is the first trial of a status, for a warning about all of them.
 func (o *Outcome) example(status trace.Status) string {
-	t := o.first[status]
-	if t == nil || t.Reason == "" {
+	reason := o.reason(status)
+	if reason == "" {
 		return "trials.csv has the reason"
 	}
-	why, _, _ := strings.Cut(t.Reason, "; ") // what follows is the remedy
-	return fmt.Sprintf("trial %d: %s", t.Trial, console.Short(why))
+	why, _, _ := strings.Cut(reason, "; ") // what follows is the remedy
+	return fmt.Sprintf("trial %d: %s", o.first[status].Trial, console.Short(why))
+}
+
+// reason is that of the same trial; "": there is none.
+func (o *Outcome) reason(status trace.Status) string {
+	if t := o.first[status]; t != nil {
+		return t.Reason
+	}
+	return ""
 }
 
 func keep(list []results.Trial, t *results.Trial) []results.Trial {

@@ -55,6 +55,7 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/trace", "internal/worlds/guard", "pkg/fault", "pkg/harness", "internal/base/clock",
 	}},
 	{"internal/base/clock", nil},
+	{"internal/base/timeservice", []string{"internal/base/clock"}},
 	{"internal/base/proc", []string{"internal/base/clock", "internal/base/text"}},
 	{"internal/worlds/telemetry", []string{"pkg/algo", "pkg/trace"}},
 	{"internal/worlds/isolate", []string{"internal/worlds/guard", "internal/base/proc", "internal/worlds/telemetry"}},
@@ -68,12 +69,12 @@ var table = []struct {
 	}},
 	{"internal/worlds/host/agent", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "internal/worlds/host/control", "internal/base/clock", "internal/base/proc",
-		"internal/worlds/telemetry", "internal/worlds/guest",
+		"internal/base/timeservice", "internal/worlds/telemetry", "internal/worlds/guest",
 	}},
 	{"internal/worlds/host", []string{
 		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault", "internal/worlds/guest",
 		"pkg/harness", "internal/worlds/host/agent", "internal/worlds/host/control",
-		"internal/base/clock", "internal/base/proc",
+		"internal/base/clock", "internal/base/proc", "internal/base/timeservice",
 	}},
 	{"pkg/check", []string{
 		"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "internal/base/stats", "pkg/fault", "pkg/harness",

@@ -87,9 +87,17 @@ func (r *Remote) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start host: %w", err)
 	}
-	a, err := r.ask(ctx, startTimeout, nil, &order{Setup: &setup{Room: &r.room}})
+	within := startTimeout
+	if r.room.Spread != nil { // it has to connect to others, too
+		within *= 4
+	}
+	a, err := r.ask(ctx, within, nil, &order{Setup: &setup{Room: &r.room}})
 	if err != nil {
 		r.dismiss(0)
+		var mistake Mistake
+		if errors.As(err, &mistake) {
+			return err
+		}
 		return fmt.Errorf("start host: %s: %w", strings.Join(r.command, " "), err)
 	}
 	r.about = a.About
@@ -98,6 +106,14 @@ func (r *Remote) start(ctx context.Context) error {
 
 // errGone is a worker that is not there any more, or might as well not be.
 var errGone = errors.New("the host died")
+
+// A Mistake is what a worker says that the user has to change.
+type Mistake string
+
+func (m Mistake) Error() string { return string(m) }
+
+// Exit is the exit code of commands that a mistake ends.
+func (Mistake) Exit() int { return 2 }
 
 // ask sends an order and returns the answer to it; records before it go to sink. An error that is
 // errGone means that the worker is to be replaced.
@@ -117,6 +133,9 @@ func (r *Remote) ask(ctx context.Context, within time.Duration, sink trace.Sink,
 		a = answer{}
 		if err = w.from.receive(&a); err != nil {
 			break
+		}
+		if a.Mistaken {
+			return a, Mistake(a.Failed)
 		}
 		if a.Failed != "" {
 			return a, fmt.Errorf("the host: %s", a.Failed)

@@ -28,6 +28,9 @@ import (
 type Config struct {
 	// Machine makes the one for trials on real nodes; nil: there is none.
 	Machine func(Room) (Machine, error)
+	// Spread makes one of a Room with Spread, and tells the runner of the machines, as About; nil: there is
+	// none.
+	Spread func(Room) (m Machine, about any, err error)
 	// About tells the runner of this machine and program; it must encode as JSON. It is a function since
 	// the digest of a program takes longer than some simulated runs, which do not ask for it.
 	About func() any
@@ -181,7 +184,13 @@ func (s *server) refusal(o *order) error {
 
 // refuse ends the worker with an answer.
 func (s *server) refuse(err error) error {
-	return errors.Join(err, s.say(&answer{Failed: err.Error()}, true))
+	return errors.Join(err, s.say(&answer{Failed: err.Error(), Mistaken: mistaken(err)}, true))
+}
+
+// mistaken says whether the user has to change something.
+func mistaken(err error) bool {
+	var knows interface{ Exit() int }
+	return errors.As(err, &knows) && knows.Exit() == Mistake("").Exit()
 }
 
 // say answers, at once or before long.
@@ -200,6 +209,17 @@ func (s *server) say(a *answer, now bool) error {
 
 // open makes the machine, and says what it and this program are.
 func (s *server) open(room *Room) (about []byte, err error) {
+	if room.Spread != nil {
+		if s.cfg.Spread == nil {
+			return nil, errors.New("this program cannot lead the trials of other machines")
+		}
+		m, who, err := s.cfg.Spread(*room)
+		if err != nil {
+			return nil, err
+		}
+		s.machine = m
+		return json.Marshal(who)
+	}
 	if about, err = json.Marshal(s.cfg.About()); err == nil {
 		s.machine, err = s.cfg.Machine(*room)
 	}

@@ -19,7 +19,7 @@ import (
 // output, so that ssh carries it as well as a pipe. The worker greets with a line that names the
 // protocol. Input that ends is the runner's death, and the worker's.
 const (
-	protocol = 3
+	protocol = 4
 	hello    = "conclave worker "
 	// mark comes before each value, to tell it from text.
 	mark = '\x01'
@@ -59,6 +59,7 @@ type answer struct {
 	Err      string // of its end, which has an error there
 	Broken   string // the plugin is to blame, and this worker has ended
 	Failed   string // it could not be done at all
+	Mistaken bool   // since the user has to change something
 }
 
 // A sender writes values.

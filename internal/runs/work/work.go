@@ -34,6 +34,8 @@ type Room struct {
 	Ready time.Duration // how long nodes may take to be ready; 0: the usual time
 	Limit int64         // bytes of records that a node may write; 0: the usual limit
 	Pause time.Duration // the longest that a node is to be paused
+	// Spread says over which hosts the machine spreads trials, for Config.Spread; nil: over none.
+	Spread []byte
 }
 
 // An Outcome is what came of one attempt at a trial.

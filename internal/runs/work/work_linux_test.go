@@ -91,7 +91,7 @@ func TestRemote_NoHost(t *testing.T) {
 			start: "the host died: exit code 255: Permission denied (publickey)."},
 		"talks": {command: shell(`echo Welcome to lab7; sleep 60`),
 			start: `the host died: it wrote "Welcome to lab7" to its standard output, which is for the runner`},
-		"another version": {start: "it speaks protocol 99, this program 3: use the same version on both machines"},
+		"another version": {start: "it speaks protocol 99, this program 4: use the same version on both machines"},
 		"refuses":         {start: "the host: not here"},
 		"ends later":      {invalid: "the host died: exit code 3"},
 		"talks later":     {invalid: `the host died: it wrote "hm"`},
@@ -157,7 +157,7 @@ func TestServe_Refuses(t *testing.T) {
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Fatalf("%q: error %v, want %q", input, err, want)
 			}
-			if !strings.HasPrefix(out.String(), "conclave worker 3\n") {
+			if !strings.HasPrefix(out.String(), "conclave worker 4\n") {
 				t.Fatalf("%q: it greets with %.20q", input, out.String())
 			}
 		}

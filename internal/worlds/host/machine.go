@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
@@ -47,6 +49,7 @@ type Machine struct {
 	cfg        MachineConfig
 	hosts      []Host
 	urls       []string // of the bus at each host; nil: the bus is not ours
+	peers      []string // by which the servers of the bus reach that at each host
 	identities []bus.Identity
 	authority  *bus.Authority // of the certificates; nil: one host, which nobody else reaches
 	secret     string         // of the bus's cluster
@@ -54,12 +57,15 @@ type Machine struct {
 	leads      map[int]lead   // by the number of nodes
 	flights    flights        // of the trials over a real network
 	far        bool           // hosts compare their clocks with each other
+	services   agent.Comparer // of this machine's time services, likewise
+	known      [][]bound      // of the clocks, when FarClocks looked
 }
 
 // A Host is a machine with nodes.
 type Host struct {
 	Agent   agent.Agent
 	Address string // at which the other hosts reach it; empty: there are none
+	Ports   agent.Ports
 	Slots   int    // see harness.Slots
 	bears   int    // Slots are no more than this, which a probe has found; 0: nothing was found
 	Bus     string // the server of an external bus that its nodes connect to; empty: any
@@ -139,6 +145,7 @@ func (m *Machine) startBus() error {
 		}
 		m.urls[i], routes = reply.URL, append(routes, reply.Route)
 	}
+	m.peers = routes
 	return m.awaitRoutes()
 }
 
@@ -156,14 +163,26 @@ func (m *Machine) awaitRoutes() error {
 				break
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("the bus on %s reaches %d of %d other hosts after %v (%s): can the hosts "+
-					"connect to each other at the addresses that the hosts file gives?", h.Agent.Name(),
-					s.Routes, len(m.hosts)-1, m.cfg.Ready, cmp.Or(s.LastError, "no error"))
+				return fmt.Errorf("the bus on %s reaches %d of %d other hosts after %v (%s): %s",
+					h.Agent.Name(), s.Routes, len(m.hosts)-1, m.cfg.Ready, cmp.Or(s.LastError, "no error"),
+					m.unreached(s.LastError))
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
 	return nil
+}
+
+// unreached says what to do where a server of the bus does not reach another one, by what it says of that.
+func (m *Machine) unreached(why string) string {
+	for i, route := range m.peers {
+		if route != "" && strings.Contains(why, route) {
+			_, port, _ := net.SplitHostPort(route) // it has one
+			return fmt.Sprintf("a firewall may drop what is sent to port %s of %s: %s", port,
+				m.hosts[i].Agent.Name(), m.hosts[i].Ports.Open(m.hosts[i].Agent.Name()))
+		}
+	}
+	return "can the hosts connect to each other at the addresses that the hosts file gives?"
 }
 
 // of says on which host something failed, if there are several.
@@ -211,6 +230,7 @@ const busTries = 3
 
 // Close ends everything that the machine started.
 func (m *Machine) Close() {
+	m.services.Close()
 	for _, h := range m.hosts {
 		h.Agent.Close()
 	}

@@ -21,7 +21,7 @@ type flights map[[2]int]*crossing
 type crossing struct {
 	sent, came int
 	longest    time.Duration
-	clockError time.Duration
+	clockError bound
 	kept       []time.Duration // of very many only every second, fourth, ...
 	stride     int
 }
@@ -54,6 +54,11 @@ func (c *crossing) add(d time.Duration) {
 	}
 	c.came++
 	c.longest = max(c.longest, d)
+}
+
+// doubt takes in by how much flights can be wrong.
+func (c *crossing) doubt(by bound) {
+	c.clockError = bound{max(c.clockError.within, by.within), c.clockError.by | by.by}
 }
 
 // noteFlight takes in what a node wrote down of a message.
@@ -90,7 +95,7 @@ func (m *Machine) keepFlights(t *trial, end *harness.End) {
 	for way, c := range t.flights {
 		all := m.flights.of(way[0], way[1])
 		all.sent += c.sent
-		all.clockError = max(all.clockError, t.pairError(t.sites[way[0]], t.sites[way[1]]))
+		all.doubt(t.pairError(t.sites[way[0]], t.sites[way[1]]))
 		for _, d := range c.kept {
 			all.add(d)
 		}
@@ -129,8 +134,8 @@ func (m *Machine) routes(out *link.Matrix, phase string, measured flights) {
 				lost = 0
 			}
 			out.Routes = append(out.Routes, link.Route{Part: 1, Phase: phase, From: from.Name, To: to.Name,
-				Sent: c.sent, Lost: lost, ClockError: c.clockError,
-				Delays: link.Percentiles(slices.Clone(c.kept))})
+				Sent: c.sent, Lost: lost, ClockError: c.clockError.within,
+				ClockSource: c.clockError.by.String(), Delays: link.Percentiles(slices.Clone(c.kept))})
 		}
 	}
 }
@@ -178,7 +183,8 @@ func (m *Machine) probe() (flights, error) {
 				j++
 			}
 			c := all.of(i, j)
-			c.sent, c.clockError = p.Sent, t.pairError(t.sites[i], t.sites[j])
+			c.sent = p.Sent
+			c.doubt(t.pairError(t.sites[i], t.sites[j]))
 			for _, q := range p.Questions {
 				c.add(t.sites[j].after.Ours(q.Heard) - t.sites[i].after.Ours(q.Asked))
 			}

@@ -105,7 +105,7 @@ func (t *trial) compareClocks(end time.Duration) {
 	}
 	for i, s := range t.sites {
 		for _, other := range t.sites[:i] {
-			if e := t.pairError(s, other); e > most {
+			if e := t.pairError(s, other).within; e > most {
 				t.invalid = append(t.invalid, fmt.Sprintf("a time between %s and %s is known only to %v "+
 					"(limit %v): the network between them is too slow for links of such latency, or was "+
 					"busy for a moment: use a latency of %v or more", other.agent.Name(), s.agent.Name(),
@@ -175,23 +175,29 @@ type FarPair struct {
 // FarClocks compares the clocks of the hosts with that of this process, and with each other, and finds the
 // pairs for which every trial of some plan would be invalid.
 func (m *Machine) FarClocks(plans []*harness.Plan) (far []FarPair, err error) {
-	now := clock.Monotonic()
-	courses, errs := m.leadCourses(now, now)
-	if err := cmp.Or(errs...); err != nil {
-		return nil, err
+	var now time.Duration
+	var list []comparison
+	for range 2 { // hosts that have only begun to compare their clocks know little of how these ran before
+		now = clock.Monotonic()
+		courses, errs := m.leadCourses(now, now)
+		if err := cmp.Or(errs...); err != nil {
+			return nil, err
+		}
+		if err := m.compareHosts(); err != nil {
+			return nil, err
+		}
+		list, _ = m.comparisons(courses, now, now)
 	}
-	if err := m.compareHosts(); err != nil {
-		return nil, err
-	}
-	list, _ := m.comparisons(courses, now, now)
 	paths, reached := relate(len(m.hosts), list)
 	worst := errorsOf(paths, reached, list, now, now)
 	best := errorsOf(paths, reached, list, now, now)
+	m.known = errorsOf(paths, reached, list, now, now)
 	for i := range time.Duration(looks) {
 		at := now - i*time.Second/looks
 		for a, row := range errorsOf(paths, reached, list, at, at) {
 			for b, e := range row {
-				best[a][b], worst[a][b] = min(best[a][b], e), max(worst[a][b], e)
+				best[a][b].within = min(best[a][b].within, e.within)
+				worst[a][b].within = max(worst[a][b].within, e.within)
 			}
 		}
 	}
@@ -206,13 +212,23 @@ func (m *Machine) FarClocks(plans []*harness.Plan) (far []FarPair, err error) {
 	}
 	for b := range m.hosts {
 		for a := range m.hosts[:b] {
-			f.Hosts, f.Best, f.Wants = [2]int{a, b}, best[a+1][b+1], wantedLatency(worst[a+1][b+1])
+			f.Hosts, f.Best = [2]int{a, b}, best[a+1][b+1].within
+			f.Wants = wantedLatency(worst[a+1][b+1].within * 3 / 2) // a trial is busier than this second
 			if f.Fastest < math.MaxInt64 && f.Best > f.Most {
 				far = append(far, f)
 			}
 		}
 	}
 	return far, nil
+}
+
+// ClockSource is what the bounds of a host's clock to those of the others rested on when FarClocks looked.
+func (m *Machine) ClockSource(host int) string {
+	var by sources
+	for other := range m.hosts {
+		by |= m.known[host+1][other+1].by
+	}
+	return by.String()
 }
 
 // looks is at how many instants of the last second FarClocks looks.
@@ -253,7 +269,7 @@ func (t *trial) recordsOf(n *node, from uint64, list []trace.Record) ([]trace.Re
 		if early <= 0 || err != nil {
 			continue
 		}
-		if known := t.pairError(t.nodes[r.Peer-1].site, n.site); early > known {
+		if known := t.pairError(t.nodes[r.Peer-1].site, n.site).within; early > known {
 			err = fmt.Errorf("p%d got message %d of p%d %v before it was sent, by clocks that are known "+
 				"to %v: one of the clocks was changed", r.Process, r.Seq, r.Peer, early, known)
 		}

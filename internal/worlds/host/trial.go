@@ -56,10 +56,10 @@ type trial struct {
 	inTime      bool          // the end was known before the start
 	asked       time.Duration // when the clocks of the hosts were compared, before the start
 	clockError  time.Duration
-	stocks      []agent.Stock     // of a probe: of the sites, before the first node
-	shares      []harness.Share   // likewise: what they bear
-	flights     flights           // where the network is real
-	pairs       [][]time.Duration // errors of times between clocks, by their numbers
+	stocks      []agent.Stock   // of a probe: of the sites, before the first node
+	shares      []harness.Share // likewise: what they bear
+	flights     flights         // where the network is real
+	pairs       [][]bound       // errors of times between clocks, by their numbers
 }
 
 // A node is one incarnation of a node.
@@ -229,7 +229,7 @@ func (t *trial) await(ctx context.Context, missing int, heard func(*node, *contr
 			case heard(n, &r.Report):
 				missing--
 			case r.Complains() || r.Ended != nil:
-				return stillborn(&r), nil
+				return t.stillborn(&r), nil
 			}
 		}
 	}
@@ -277,12 +277,13 @@ func (t *trial) notReady() harness.End {
 		len(late), len(t.nodes), t.machine.cfg.Ready, strings.Join(late, ", "))}}
 }
 
-func stillborn(r *agent.Report) harness.End {
+func (t *trial) stillborn(r *agent.Report) harness.End {
 	why := r.Error + r.Broken
 	if why == "" {
 		why = r.Ended.Why
 	}
-	return harness.End{Invalid: []string{fmt.Sprintf("node p%d was not ready: %s", r.Node.ID, why)}}
+	err := fmt.Errorf("node p%d was not ready: %s", r.Node.ID, why)
+	return harness.End{Invalid: []string{t.machine.of(t.machine.hosts[t.place[r.Node.ID-1]], err).Error()}}
 }
 
 // startNode has the process of n started, with its assignment.

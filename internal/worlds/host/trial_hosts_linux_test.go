@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -30,6 +31,7 @@ import (
 const (
 	nameKey  = "CONCLAVE_TEST_HOST"  // the machine's name
 	clockKey = "CONCLAVE_TEST_CLOCK" // a file that says how its clock runs: see readClock
+	wallKey  = "CONCLAVE_TEST_WALL"  // by how much its wall clock is ahead
 )
 
 // readClock reads by how much a clock is ahead of the system's, and by how many ppm it gains; and
@@ -85,8 +87,10 @@ func serveAgent() error {
 	for _, key := range []string{nameKey, clockKey, startedKey} {
 		env = append(env, key+"="+os.Getenv(key))
 	}
+	off, _ := time.ParseDuration(os.Getenv(wallKey)) // none: its clock is right
 	return agent.Serve(os.Stdin, os.Stdout, agent.Config{Exe: exe, Args: []string{"trial-node"},
-		Bus: []string{"trial-bus"}, Env: env}, results.ThisSite())
+		Bus: []string{"trial-bus"}, Env: env, Wall: func() time.Duration { return clock.Wall() + off }},
+		results.ThisSite())
 }
 
 // A lab is several machines, and their agents.
@@ -468,5 +472,32 @@ func TestTrial_HostsFail(t *testing.T) {
 			must(t, os.RemoveAll(dir))
 			must(t, os.Mkdir(dir, 0o700))
 		})
+	}
+}
+
+// TestWrongClock: a machine whose date is years off is refused at once, for the certificates of the run would not hold
+// there; some hours do no harm.
+func TestWrongClock(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	must(t, err)
+	authority, err := bus.NewAuthority()
+	must(t, err)
+	const year = 365 * 24
+	for hours, want := range map[int]string{3 * year: "set its clock", -3 * year: "set its clock", -30: "", 7: ""} {
+		a, err := agent.NewRemote(agent.RemoteConfig{Name: "lab3", Command: []string{"env", fmt.Sprintf("%s=%dh", wallKey, hours),
+			exe, "trial-agent"}, Address: "127.0.0.1", Nodes: 1, Run: "wrong", Authority: authority})
+		if err == nil {
+			a.Close()
+		}
+		var wrong *agent.WrongClock
+		if errors.As(err, &wrong) != (want != "") || want == "" && err != nil {
+			t.Errorf("%d hours off: %v", hours, err)
+			continue
+		}
+		if there := time.Now().Add(time.Duration(hours) * time.Hour).UTC().Year(); want != "" &&
+			(!strings.Contains(err.Error(), fmt.Sprintf("on lab3 it is %d-", there)) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d hours off: %v", hours, err)
+		}
 	}
 }

@@ -18,8 +18,8 @@ func allocate(f *os.File, offset, size int64) error {
 	return err
 }
 
-// freeBytes is how many bytes can still be written below dir.
-func freeBytes(dir string) (int64, error) {
+// Free is how many bytes can still be written below dir.
+func Free(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err
@@ -31,7 +31,7 @@ func freeBytes(dir string) (int64, error) {
 // there is room for them, so that nothing waits for a disk.
 func Dir(need int64) string {
 	const shm = "/dev/shm"
-	free, err := freeBytes(shm)
+	free, err := Free(shm)
 	if err != nil || free < need || unix.Access(shm, unix.W_OK|unix.X_OK) != nil {
 		return os.TempDir()
 	}

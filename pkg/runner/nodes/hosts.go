@@ -31,6 +31,9 @@ type Hosts struct {
 
 	file *config.Layers // where mistakes are noted
 	root *config.Value
+	path string // of the file, and what is in it
+	data []byte
+	via  *Host // that leads trials in place of this process; nil: this process does
 }
 
 // A Host is one of the machines.
@@ -47,6 +50,7 @@ type Host struct {
 	Bus       string // the server of the experiment's own bus that they connect to; empty: bus.url
 
 	dial func() (agent.Program, error) // starts it in place of Command; nil: Command does
+	argv []string                      // likewise; nil: Command, split
 }
 
 const likeHost = `{name: lab1, address: 10.0.0.1, command: "ssh lab1 ./node agent"}`
@@ -122,7 +126,7 @@ func LoadHosts(path string) (*Hosts, error) {
 }
 
 func parseHosts(path string, data []byte) (*Hosts, error) {
-	h := &Hosts{}
+	h := &Hosts{path: path, data: data}
 	l := config.NewLayers(h.schema(), algo.Nearest, nil)
 	root := l.Parse(path, data)
 	if root == nil {
@@ -275,33 +279,57 @@ func (h *Hosts) slots() (list []harness.Slots) {
 }
 
 // Machine is for runner.Options: the machine that all hosts are together.
-func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Options, r runner.Room) (
+func (h *Hosts) Machine(ctx context.Context, e *experiment.Experiment, _ runner.Options, r runner.Room) (
 	runner.Machine, []results.Site, error) {
-	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause, Placement: h.Placement}
-	var err error
-	if cfg.External, err = external(e).WithoutFiles(); err != nil { // the hosts need not have them
+	own, err := external(e).WithoutFiles() // the hosts need not have them
+	if err != nil {
 		return nil, nil, err
 	}
+	var plans []*harness.Plan
+	for i := range e.Cells {
+		plans = append(plans, &e.Cells[i].Plan)
+	}
+	if h.via != nil {
+		return h.led(ctx, own, plans, r)
+	}
+	return h.start(own, plans, r)
+}
+
+// start connects to all hosts, for trials of such plans.
+func (h *Hosts) start(external bus.DialConfig, plans []*harness.Plan, r runner.Room) (
+	runner.Machine, []results.Site, error) {
+	cfg := host.MachineConfig{Nodes: r.Nodes, Run: r.Run, Pause: r.Pause, Placement: h.Placement,
+		External: external}
+	var err error
 	if cfg.Authority, err = bus.NewAuthority(); err != nil {
 		return nil, nil, err
 	}
 	var sites []results.Site
 	var started []host.Host
-	for _, one := range h.Hosts {
+	for i, one := range h.Hosts {
+		command := one.argv
+		if command == nil {
+			command = strings.Fields(one.Command)
+		}
 		a, err := agent.NewRemote(agent.RemoteConfig{Name: one.Name,
-			Command: strings.Fields(one.Command), Dial: one.dial, Address: one.Address,
+			Command: command, Dial: one.dial, Address: one.Address,
 			Interface: one.Interface, Ports: one.Ports,
 			Nodes: r.Nodes, Run: r.Run, Authority: cfg.Authority})
 		if err == nil {
 			site := results.Site{Name: one.Name}
-			started = append(started, host.Host{Agent: a, Address: a.Address(), Slots: one.Slots,
-				Bus: one.Bus})
+			started = append(started, host.Host{Agent: a, Address: a.Address(), Ports: one.Ports,
+				Slots: one.Slots, Bus: one.Bus})
 			err = json.Unmarshal(a.About(), &site)
 			sites = append(sites, site)
 		}
 		if err != nil {
 			for _, s := range started {
 				s.Agent.Close()
+			}
+			var wrong *agent.WrongClock
+			if errors.As(err, &wrong) { // a mistake on that host
+				h.file.Add(h.root.Get("hosts").Items[i].At, config.Item("hosts", i), "%v", wrong)
+				err = h.file.Err()
 			}
 			return nil, nil, err
 		}
@@ -310,9 +338,12 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 	if err != nil {
 		return nil, nil, err
 	}
-	if err = h.checkClocks(m, e); err != nil {
+	if err = h.checkClocks(m, plans); err != nil {
 		m.Close()
 		return nil, nil, err
+	}
+	for i := range sites {
+		sites[i].ClockSource = m.ClockSource(i)
 	}
 	return m, sites, nil
 }
@@ -321,11 +352,7 @@ func (h *Hosts) Machine(_ context.Context, e *experiment.Experiment, _ runner.Op
 // that know least of each other's clocks.
 func (h *Hosts) checkClocks(m interface {
 	FarClocks(plans []*harness.Plan) ([]host.FarPair, error)
-}, e *experiment.Experiment) error {
-	var plans []*harness.Plan
-	for i := range e.Cells {
-		plans = append(plans, &e.Cells[i].Plan)
-	}
+}, plans []*harness.Plan) error {
 	far, err := m.FarClocks(plans)
 	if err != nil || len(far) == 0 {
 		return err

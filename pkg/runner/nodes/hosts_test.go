@@ -164,7 +164,7 @@ func TestHosts_CheckClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := h.checkClocks(c.d, e); err != nil {
+		if err := h.checkClocks(c.d, []*harness.Plan{&e.Cells[0].Plan, &e.Cells[1].Plan}); err != nil {
 			got = err.Error()
 			var mistake *experiment.Error
 			if errors.As(err, &mistake) != (c.d.err == nil) {

@@ -75,11 +75,12 @@ type Agent interface {
 	Course(from, to time.Duration) (clock.Course, error)
 	// Clock is where others ask for the clock of the agent; empty: they cannot.
 	Clock() string
-	// Compare has the agent compare its clock with those at such places from now on, and no others.
+	// Compare has the agent compare its clock with those at such places from now on, and no others; and with
+	// what the time services of its machine say.
 	Compare(places []string) error
-	// Compared is what answers from these places said, from an instant of the agent's clock to another
-	// one, as Course; nothing of a place that does not answer.
-	Compared(from, to time.Duration) ([][]clock.Sample, error)
+	// Compared is what these have said, from an instant of the agent's clock to another one, as Course;
+	// nothing of a place that does not answer.
+	Compared(from, to time.Duration) (Comparisons, error)
 
 	// Probe asks other agents for the time again and again, at those addresses, and says of each what
 	// became of the questions. No trial is under way meanwhile.

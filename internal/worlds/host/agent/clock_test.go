@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -72,7 +71,7 @@ func TestClockWatch_NoAnswer(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &clockWatch{cancel: cancel, kick: make(chan struct{}, 1), done: make(chan struct{}),
 			news: make(chan struct{}),
-			dial: func(context.Context) (net.Conn, error) { return nil, errors.New("connection refused") }}
+			ask:  func(context.Context) ([]clock.Sample, error) { return nil, errors.New("connection refused") }}
 		go w.run(ctx)
 		defer w.close()
 		_, err := w.course(0, time.Second)

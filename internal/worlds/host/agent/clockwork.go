@@ -103,9 +103,9 @@ const (
 
 // A clockWatch compares the clock of an agent with ours, all the time.
 type clockWatch struct {
-	place  string        // where it is asked
-	pause  time.Duration // the least between two bursts
-	dial   func(context.Context) (net.Conn, error)
+	place  string                                        // where it is asked
+	pause  time.Duration                                 // the least between two bursts
+	ask    func(context.Context) ([]clock.Sample, error) // a burst of questions
 	cancel context.CancelFunc
 	kick   chan struct{} // not to wait for the next burst
 	done   chan struct{}
@@ -123,13 +123,21 @@ func watchClock(address string, proof *bus.TLS, pause time.Duration) (*clockWatc
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	d := &tls.Dialer{NetDialer: &net.Dialer{Timeout: askTimeout}, Config: cfg}
-	w := &clockWatch{place: address, pause: pause, cancel: cancel, kick: make(chan struct{}, 1),
-		done: make(chan struct{}), news: make(chan struct{}),
-		dial: func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }}
+	line := &clockLine{dial: func(ctx context.Context) (net.Conn, error) {
+		return d.DialContext(ctx, "tcp", address)
+	}}
+	return askAgain(address, pause, line.ask), nil
+}
+
+// askAgain watches a clock that is asked so.
+func askAgain(place string, pause time.Duration,
+	ask func(context.Context) ([]clock.Sample, error)) *clockWatch {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &clockWatch{place: place, pause: pause, ask: ask, cancel: cancel, kick: make(chan struct{}, 1),
+		done: make(chan struct{}), news: make(chan struct{})}
 	go w.run(ctx)
-	return w, nil
+	return w
 }
 
 func (w *clockWatch) close() {
@@ -137,29 +145,15 @@ func (w *clockWatch) close() {
 	<-w.done
 }
 
-// run asks until the context ends. A connection that fails is replaced.
+// run asks until the context ends.
 func (w *clockWatch) run(ctx context.Context) {
 	defer close(w.done)
-	var c net.Conn
 	for ctx.Err() == nil {
-		var err error
-		if c == nil {
-			c, err = w.dial(ctx)
-		}
-		var burst []clock.Sample
-		if err == nil {
-			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-			burst, err = askBurst(c)
-			stop()
-		}
+		burst, err := w.ask(ctx)
 		pause := mostPause
 		if err == nil {
 			s := fastest(burst)
 			pause = max(w.pause, pauseAfter(s.Got-s.Asked))
-		}
-		if err != nil && c != nil {
-			_ = c.Close()
-			c = nil
 		}
 		w.add(burst, err)
 		kick := w.kick
@@ -172,9 +166,29 @@ func (w *clockWatch) run(ctx context.Context) {
 		case <-time.After(pause):
 		}
 	}
-	if c != nil {
-		_ = c.Close()
+}
+
+// A clockLine is a connection to the clock of an agent. One that fails is replaced; it ends with the context.
+type clockLine struct {
+	dial func(context.Context) (net.Conn, error)
+	c    net.Conn
+	stop func() bool // closes it no more when the context ends
+}
+
+func (l *clockLine) ask(ctx context.Context) (burst []clock.Sample, err error) {
+	if l.c == nil {
+		c, err := l.dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.c, l.stop = c, context.AfterFunc(ctx, func() { _ = c.Close() })
 	}
+	if burst, err = askBurst(l.c); err != nil {
+		l.stop()
+		_ = l.c.Close()
+		l.c = nil
+	}
+	return burst, err
 }
 
 // fastest is the sample of a burst that says most.
@@ -227,6 +241,13 @@ func (w *clockWatch) add(burst []clock.Sample, err error) {
 	}
 	close(w.news)
 	w.news = make(chan struct{})
+}
+
+// failing is why the last question had no answer.
+func (w *clockWatch) failing() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
 }
 
 // settled says whether the samples after an instant say as much of it as those before: one has a
@@ -287,7 +308,7 @@ func (w *clockWatch) said(from, to, patience time.Duration) ([]clock.Sample, err
 			if err == nil {
 				err = errors.New("it is slow")
 			}
-			return nil, &SilentClock{w.place, patience, err}
+			return nil, &SilentClock{Place: w.place, For: patience, Why: err}
 		}
 	}
 }
@@ -297,6 +318,7 @@ type SilentClock struct {
 	Place string
 	For   time.Duration
 	Why   error
+	Open  string // what to do if a firewall drops what is sent there
 }
 
 func (e *SilentClock) Error() string {
@@ -304,9 +326,7 @@ func (e *SilentClock) Error() string {
 	var slow net.Error
 	if errors.As(e.Why, &slow) && slow.Timeout() {
 		_, port, _ := net.SplitHostPort(e.Place) // it has one
-		text += fmt.Sprintf("; a firewall may drop what is sent there: open TCP port %s of that host to "+
-			"bench and to the other hosts; the system chooses another one in each run, so open all "+
-			"ephemeral ports", port)
+		text += fmt.Sprintf("; a firewall may drop what is sent to its port %s: %s", port, e.Open)
 	}
 	return text
 }

@@ -63,6 +63,9 @@ type session struct {
 	counters []Counters
 }
 
+// leastRecords is how many bytes of records a node needs room for at the very least.
+const leastRecords = 32 << 10
+
 // NewLocal returns an agent. Close it.
 func NewLocal(cfg Config) (*Local, error) {
 	if cfg.Wall == nil {
@@ -72,7 +75,13 @@ func NewLocal(cfg Config) (*Local, error) {
 	if _, err := proc.RaiseFileLimit(uint64(cfg.Nodes)*8 + 256); err != nil {
 		return nil, err
 	}
-	dir, lock, err := MakeDir(telemetry.Dir(64<<20), fmt.Sprintf("%d-", os.Getpid()))
+	parent := telemetry.Dir(64 << 20)
+	if free, err := telemetry.Free(parent); err == nil && free < int64(cfg.Nodes)*leastRecords {
+		return nil, fmt.Errorf("no disk space is left: %s has %d KiB, and what %d nodes write down takes "+
+			"%d KiB and more; free some space there, or set TMPDIR to a folder with more", parent, free>>10,
+			cfg.Nodes, int64(cfg.Nodes)*leastRecords>>10)
+	}
+	dir, lock, err := MakeDir(parent, fmt.Sprintf("%d-", os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -357,7 +366,7 @@ func (l *Local) Clock() string { return "" }
 func (l *Local) Compare([]string) error { return nil }
 
 // Compared implements Agent.
-func (l *Local) Compared(_, _ time.Duration) ([][]clock.Sample, error) { return nil, nil }
+func (l *Local) Compared(_, _ time.Duration) (Comparisons, error) { return Comparisons{}, nil }
 
 // Name implements Agent.
 func (l *Local) Name() string { return cmp.Or(l.cfg.Name, "this machine") }

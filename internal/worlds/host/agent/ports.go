@@ -51,6 +51,17 @@ func (p Ports) At(place int) int {
 	return p.First + place
 }
 
+// Open is what to do where a firewall drops what is sent to these ports of a host.
+func (p Ports) Open(host string) string {
+	if p == (Ports{}) {
+		return fmt.Sprintf("give %s three ports of its own, as ports: 7000-7002 in the hosts file, and open "+
+			"these to bench and to the other hosts, for without them the system chooses others in each run",
+			host)
+	}
+	return fmt.Sprintf("open the TCP ports %v of %s, its ports: in the hosts file, to bench and to the "+
+		"other hosts", p, host)
+}
+
 // String is the range as it is written; empty: the system chooses.
 func (p Ports) String() string {
 	if p == (Ports{}) {

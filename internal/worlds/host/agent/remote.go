@@ -12,6 +12,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -68,6 +69,18 @@ type GoneError struct{ why string }
 
 func (e *GoneError) Error() string { return e.why }
 
+// A WrongClock is that of an agent whose date is so wrong that the certificates of a run do not hold there.
+type WrongClock struct {
+	Host         string
+	Theirs, Ours time.Duration // since 1970
+}
+
+func (e *WrongClock) Error() string {
+	day := func(at time.Duration) string { return time.Unix(0, int64(at)).UTC().Format(time.DateOnly) }
+	return fmt.Sprintf("on %s it is %s, and here it is %s, so that the certificates of the run do not hold "+
+		"there: set its clock, by a time service or with date", e.Host, day(e.Theirs), day(e.Ours))
+}
+
 const (
 	agentStartTimeout = 30 * time.Second
 	agentPatience     = 5 * time.Second
@@ -118,7 +131,8 @@ func (r *Remote) connect() error {
 	}
 	if err := r.start(); err != nil {
 		r.dismiss(0)
-		if r.cfg.Dial == nil {
+		var wrong *WrongClock
+		if r.cfg.Dial == nil && !errors.As(err, &wrong) {
 			err = fmt.Errorf("%s: %w", strings.Join(r.cfg.Command, " "), err)
 		}
 		return fmt.Errorf("start agent on %s: %w", r.cfg.Name, err)
@@ -131,7 +145,7 @@ func (r *Remote) start() error {
 	if dial == nil {
 		dial = func() (Program, error) {
 			return Start(r.spawner, proc.Command{Path: r.cfg.Command[0], Args: r.cfg.Command[1:],
-				Env: append(os.Environ(), "CONCLAVE_RUN="+r.cfg.Run)})
+				Env: append(append(os.Environ(), guest.Bequest()...), "CONCLAVE_RUN="+r.cfg.Run)})
 		}
 	}
 	program, err := dial()
@@ -157,6 +171,9 @@ func (r *Remote) start() error {
 		TLS: proof}})
 	if err != nil {
 		return err
+	}
+	if ahead := a.Wall - clock.Wall(); ahead > bus.CertAfter || ahead < -bus.CertBefore {
+		return &WrongClock{r.cfg.Name, a.Wall, clock.Wall()}
 	}
 	r.about = a.About
 	r.link.clock, err = watchClock(a.Clock, proof, 0)
@@ -448,7 +465,12 @@ func (r *Remote) Course(from, to time.Duration) (clock.Course, error) {
 	case <-r.link.dead: // its clock would not answer for long
 		return clock.Course{}, r.link.why
 	default:
-		return r.link.clock.course(from, to)
+		course, err := r.link.clock.course(from, to)
+		var silent *SilentClock
+		if errors.As(err, &silent) {
+			silent.Open = r.cfg.Ports.Open(r.cfg.Name)
+		}
+		return course, err
 	}
 }
 
@@ -467,7 +489,7 @@ func (r *Remote) Compare(places []string) error {
 }
 
 // Compared implements Agent.
-func (r *Remote) Compared(from, to time.Duration) ([][]clock.Sample, error) {
+func (r *Remote) Compared(from, to time.Duration) (Comparisons, error) {
 	a, err := r.ask(r.cfg.Patience, request{Compared: &span{from, to}})
 	return a.Compared, err
 }

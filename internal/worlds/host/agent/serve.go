@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
-	"time"
 
-	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
@@ -57,8 +54,8 @@ func Serve(in io.Reader, out io.Writer, cfg Config, about any) error {
 type service struct {
 	local *Local
 	clock *clockServer
-	proof *bus.TLS      // by which others know this agent
-	peers []*clockWatch // of other clocks, with which this one is compared
+	proof *bus.TLS // by which others know this agent
+	peers Comparer
 
 	mu   sync.Mutex // of out: reports come at any time
 	out  *json.Encoder
@@ -68,7 +65,7 @@ type service struct {
 
 func (s *service) close() {
 	s.end()
-	_ = s.compare(nil) // there is nothing that could fail
+	s.peers.Close()
 	if s.clock != nil {
 		_ = s.clock.Close() // nothing was written
 	}
@@ -127,7 +124,9 @@ func (s *service) greet(r *request, cfg Config, about any) (a answer, err error)
 	s.proof = h.TLS
 	_, port, _ := net.SplitHostPort(s.clock.Addr().String()) // it has one
 	a.Clock = net.JoinHostPort(h.Address, port)              // as its certificate names it
-	s.local, err = NewLocal(cfg)
+	if s.local, err = NewLocal(cfg); err == nil {
+		a.Wall = s.local.cfg.Wall()
+	}
 	return a, err
 }
 
@@ -190,53 +189,15 @@ func (s *service) answer(r *request) (a answer, err error) {
 	case r.Probe != nil:
 		a.Probed, err = probePeers(r.Probe, s.proof)
 	case r.Compare != nil:
-		err = s.compare(*r.Compare)
+		err = s.peers.Compare(*r.Compare, s.proof)
 	case r.Compared != nil:
-		a.Compared = s.compared(r.Compared.From, r.Compared.To)
+		a.Compared = s.peers.Compared(r.Compared.From, r.Compared.To)
 	case r.End:
 		s.end()
 	default:
 		err = errors.New("an empty request")
 	}
 	return a, err
-}
-
-// compare has this clock compared with those at such places, and no others.
-func (s *service) compare(places []string) error {
-	old := s.peers
-	s.peers = nil
-	for _, place := range places {
-		i := slices.IndexFunc(old, func(w *clockWatch) bool { return w.place == place })
-		if i >= 0 {
-			s.peers = append(s.peers, old[i])
-			continue
-		}
-		w, err := watchClock(place, s.proof, mostPause)
-		if err != nil {
-			return err
-		}
-		s.peers = append(s.peers, w)
-	}
-	for _, w := range old {
-		if !slices.Contains(s.peers, w) {
-			w.close()
-		}
-	}
-	return nil
-}
-
-// peerTimeout is how long the answer of another clock may take before a trial goes without it.
-const peerTimeout = 2 * time.Second
-
-// compared asks all watches at once, for none waits for another one.
-func (s *service) compared(from, to time.Duration) [][]clock.Sample {
-	list := make([][]clock.Sample, len(s.peers))
-	var all sync.WaitGroup
-	for i, w := range s.peers {
-		all.Go(func() { list[i], _ = w.said(from, to, peerTimeout) }) // no answer says nothing
-	}
-	all.Wait()
-	return list
 }
 
 // begin prepares a trial, and forwards what its nodes report.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/bus"
 )
@@ -14,7 +13,7 @@ import (
 // number is refused. Input that ends means that the host is dead, and ends the agent.
 //
 // The agent answers requests in their order. Between answers it reports of its nodes.
-const Protocol = 5
+const Protocol = 6
 
 // A request is a line that an agent's program reads: one of its fields. The first has Hello,
 // or Interface and then Hello.
@@ -89,6 +88,7 @@ type answer struct {
 	Error      string          `json:"error,omitempty"`
 	About      json.RawMessage `json:"about,omitempty"` // the machine and the program: to Hello
 	Clock      string          `json:"clock,omitempty"` // where its clock is: likewise
+	Wall       time.Duration   `json:"wall,omitempty"`  // what its wall clock shows: likewise
 	Address    string          `json:"address,omitempty"`
 	Bus        bus.ServerReply `json:"bus,omitzero"`
 	BusStats   bus.ServerStats `json:"bus_stats,omitzero"`
@@ -102,5 +102,5 @@ type answer struct {
 	Next       uint64          `json:"next,omitempty"`
 	Probed     []Probed        `json:"probed,omitempty"`
 	// Compared is what other clocks answered.
-	Compared [][]clock.Sample `json:"compared,omitempty"`
+	Compared Comparisons `json:"compared,omitzero"`
 }
