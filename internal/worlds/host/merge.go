@@ -1,6 +1,8 @@
 package host
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
@@ -16,6 +18,33 @@ type merge struct {
 	queue   harness.Queue[int] // the sources, by their next record
 	sources []source
 	rec     trace.Record
+	causal  *causes // nil: clocks alone decide
+}
+
+// Causes have a message come after it was sent, where it may be faster than clocks are known: over a real
+// network between several hosts. A source whose next record is of such a message waits for the sending.
+// Its instants then are at most as wrong as the clocks.
+type causes struct {
+	sent    map[stream]uint64 // the last number that was handed out
+	waiting map[stream][]int  // sources
+	last    time.Duration     // when the last record was that was handed out
+}
+
+// A stream is messages that are numbered one after the other.
+type stream struct {
+	from, to, incarnation uint32
+	plane                 uint8
+}
+
+// streamOf is that of the message that a record of its sender, or of its receiver, is about.
+func streamOf(r *trace.Record) (of stream, receiver bool) {
+	of = stream{from: r.Peer, to: r.Process, incarnation: r.Incarnation, plane: r.Plane}
+	switch r.Type {
+	case trace.Send, trace.Duplicate:
+		of.from, of.to = of.to, of.from
+		return of, false
+	}
+	return of, true
 }
 
 // A source is a stream of records with some of them read ahead.
@@ -29,6 +58,9 @@ type source struct {
 
 func newMerge(t *trial) *merge {
 	m := &merge{trial: t}
+	if t.setup.Network.Real && len(t.sites) > 1 {
+		m.causal = &causes{sent: map[stream]uint64{}, waiting: map[stream][]int{}, last: math.MinInt64}
+	}
 	t.eachJournal(func(n *node, _ *agent.Journal) {
 		m.sources = append(m.sources, source{node: n, id: n.ID})
 	})
@@ -54,14 +86,81 @@ func (m *merge) offer(i int) {
 		s.page, s.next, _ = m.trial.recordsOf(s.node, s.next, s.page[:0])
 		s.ahead = s.page
 	}
-	if len(s.ahead) > 0 {
-		m.queue.Push(s.ahead[0].At, harness.Delivery, s.id, i)
+	if len(s.ahead) == 0 {
+		return
 	}
+	r := &s.ahead[0]
+	if m.causal != nil && r.Type.IsMessage() {
+		if of, receiver := streamOf(r); receiver && r.Seq > m.causal.sent[of] {
+			m.causal.waiting[of] = append(m.causal.waiting[of], i)
+			return
+		}
+	}
+	m.push(i)
+}
+
+func (m *merge) push(i int) {
+	s := &m.sources[i]
+	at := s.ahead[0].At
+	if m.causal != nil {
+		at = max(at, m.causal.last)
+	}
+	m.queue.Push(at, harness.Delivery, s.id, i)
+}
+
+// handedOut lets those go on that have waited for the record.
+func (c *causes) handedOut(m *merge) {
+	c.last = m.rec.At
+	if !m.rec.Type.IsMessage() {
+		return
+	}
+	of, receiver := streamOf(&m.rec)
+	if receiver || m.rec.Seq <= c.sent[of] {
+		return
+	}
+	c.sent[of] = m.rec.Seq
+	list := c.waiting[of]
+	delete(c.waiting, of)
+	for _, i := range list {
+		if m.sources[i].ahead[0].Seq > m.rec.Seq {
+			c.waiting[of] = append(c.waiting[of], i)
+		} else {
+			m.push(i)
+		}
+	}
+}
+
+// giveUp lets the source go on whose next record is the first: no record of a sending is there, since the
+// sender died before it had written it down. It says whether a source waits.
+func (c *causes) giveUp(m *merge) bool {
+	first, found := stream{}, -1
+	for of, list := range c.waiting {
+		for _, i := range list {
+			if found < 0 || m.before(i, found) {
+				first, found = of, i
+			}
+		}
+	}
+	if found < 0 {
+		return false
+	}
+	c.waiting[first] = slices.DeleteFunc(c.waiting[first], func(i int) bool { return i == found })
+	if len(c.waiting[first]) == 0 {
+		delete(c.waiting, first)
+	}
+	m.push(found)
+	return true
+}
+
+// before says whether the next record of source i is before that of source j.
+func (m *merge) before(i, j int) bool {
+	a, b := m.sources[i].ahead[0].At, m.sources[j].ahead[0].At
+	return a < b || a == b && i < j
 }
 
 // next is the next record; nil at the end. It is valid until the next call.
 func (m *merge) next() (*trace.Record, error) {
-	if m.queue.Len() == 0 {
+	if m.queue.Len() == 0 && (m.causal == nil || !m.causal.giveUp(m)) {
 		return nil, nil
 	}
 	var at time.Duration
@@ -70,6 +169,9 @@ func (m *merge) next() (*trace.Record, error) {
 	m.rec = s.ahead[0]
 	m.rec.At = at
 	s.ahead = s.ahead[1:]
+	if m.causal != nil {
+		m.causal.handedOut(m)
+	}
 	m.offer(i)
 	return &m.rec, nil
 }
