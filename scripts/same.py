@@ -6,16 +6,13 @@
 Every experiment of configs/ is simulated by both. Their tables have to be the same, byte for byte.
 Then both answer the commands below about twenty of those runs, each about the folder that it wrote
 itself. What differs has to be in scripts/same.txt with a reason, and what is listed there has to differ.
-With --platforms the two are builds of one program for two platforms: tables alone are compared, and figures
-of summary.csv may differ by 1e-9 of their size, since Go's math package rounds exp and log as the processor
-does. Exit codes: 0 the same, 1 something differs that is not listed, or is listed and does not differ.
+With --platforms the two are builds of one program for two platforms, and tables alone are compared.
+Exit codes: 0 the same, 1 something differs that is not listed, or is listed and does not differ.
 """
 import argparse
 import concurrent.futures
-import csv
 import filecmp
 import glob
-import math
 import os
 import re
 import shutil
@@ -131,24 +128,7 @@ def latest(folder):
     return runs[-1] if runs else None
 
 
-def close(paths):
-    """Whether two summaries are the same but for the last digits, and how many figures differ in those."""
-    near = 0
-    with open(paths[0]) as old, open(paths[1]) as new:
-        old, new = list(csv.reader(old)), list(csv.reader(new))
-    if [len(row) for row in old] != [len(row) for row in new]:
-        return False, near
-    for a, b in ((a, b) for x, y in zip(old, new) for a, b in zip(x, y) if a != b):
-        try:
-            if not math.isclose(float(a), float(b), rel_tol=1e-9):
-                return False, near
-        except ValueError:
-            return False, near
-        near += 1
-    return True, near
-
-
-def simulate(programs, top, config, repetitions, platforms=False):
+def simulate(programs, top, config, repetitions):
     """Simulates a file with both: the folders, and what differs."""
     name = os.path.relpath(config, ROOT)
     runs, codes = [], []
@@ -167,11 +147,6 @@ def simulate(programs, top, config, repetitions, platforms=False):
         paths = [os.path.join(run, table) for run in runs]
         there = [os.path.exists(path) for path in paths]
         if there[0] != there[1] or there[0] and not filecmp.cmp(*paths, shallow=False):
-            if platforms and table == "summary.csv" and all(there):
-                alike, near = close(paths)
-                if alike:
-                    print("near: %s: %d figures of %s differ in last digits" % (name, near, table), flush=True)
-                    continue
             return name, runs, table
     return name, runs, None
 
@@ -240,7 +215,7 @@ def main():
         configs = [c for c in sorted(glob.glob(ROOT + "/configs/**/*.yaml", recursive=True)) if o.only in c]
         runs = []
         for config, (name, pair, what) in zip(configs, pool.map(
-                lambda c: simulate(programs, top, c, o.repetitions, o.platforms), configs)):
+                lambda c: simulate(programs, top, c, o.repetitions), configs)):
             found(name, what)
             if pair and o.platforms:
                 for folder in pair:

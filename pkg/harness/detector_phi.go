@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
@@ -98,13 +99,13 @@ func (v *intervals) patience() time.Duration {
 // where the logarithm of what a normal distribution leaves above is that of the threshold.
 func (d *phi) z() float64 {
 	if d.Threshold <= 12 {
-		return math.Sqrt2 * math.Erfcinv(2*math.Pow(10, -d.Threshold))
+		return math.Sqrt2 * exact.Erfcinv(2*exact.Pow(10, -d.Threshold))
 	}
 	z := math.Sqrt(2 * math.Ln10 * d.Threshold) // somewhat above; the logarithm is concave
 	for range 6 {
-		above := math.Erfc(z/math.Sqrt2) / 2
-		density := math.Exp(float64(-z*z)/2) / math.Sqrt(2*math.Pi)
-		z += (math.Log(above) + float64(math.Ln10*d.Threshold)) * above / density
+		above := exact.Erfc(z/math.Sqrt2) / 2
+		density := exact.Exp(float64(-z*z)/2) / math.Sqrt(2*math.Pi)
+		z += (exact.Log(above) + float64(math.Ln10*d.Threshold)) * above / density
 	}
 	return z
 }

@@ -2,9 +2,9 @@ package harness
 
 import (
 	"cmp"
-	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/param"
@@ -84,7 +84,7 @@ func (o *Open) gap(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Du
 
 // unitGap is the k-th gap of a Poisson process of rate 1 at one incarnation of a process.
 func unitGap(s *Setup, id algo.ID, incarnation uint32, k uint64) float64 {
-	return -math.Log1p(-float64(s.workload(id, incarnation, k)>>11) * 0x1p-53)
+	return -exact.Log1p(-float64(s.workload(id, incarnation, k)>>11) * 0x1p-53)
 }
 
 // last is the instant and the process of the last arrival: the Requests-th of

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -152,7 +153,7 @@ func (f *occasion) gap(seed uint64) time.Duration {
 		return f.Every
 	}
 	u := float64(Derive(seed, "fault", uint64(f.index), uint64(f.fired))) / (1 << 53)
-	return time.Duration(-math.Log1p(-u) / f.Rate * float64(time.Second))
+	return time.Duration(-exact.Log1p(-u) / f.Rate * float64(time.Second))
 }
 
 // Strike is the instant of an event that depends on what has happened by then.

@@ -2,9 +2,9 @@ package link
 
 import (
 	"fmt"
-	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
 
@@ -37,7 +37,7 @@ func (e *Exponential) check() error {
 }
 
 func (e *Exponential) quantile(p float64) float64 {
-	return float64(e.Min) - float64(float64(e.Mean-e.Min)*math.Log1p(-p))
+	return float64(e.Min) - float64(float64(e.Mean-e.Min)*exact.Log1p(-p))
 }
 
 func (e *Exponential) delay(u uint64) time.Duration { return clip(e.quantile(unit(u)), e.Min, e.Max) }
@@ -49,5 +49,5 @@ func (e *Exponential) average() float64 {
 	if rest == 0 {
 		return least
 	}
-	return least - float64(rest*math.Expm1(-(most-least)/rest))
+	return least - float64(rest*exact.Expm1(-(most-least)/rest))
 }

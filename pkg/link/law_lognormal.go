@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
 
@@ -44,7 +45,7 @@ func (n *Lognormal) check() error {
 }
 
 func (n *Lognormal) quantile(p float64) float64 {
-	return float64(n.Median) * math.Exp(n.Sigma*math.Sqrt2*math.Erfinv(2*p-1))
+	return float64(n.Median) * exact.Exp(n.Sigma*math.Sqrt2*exact.Erfinv(2*p-1))
 }
 
 func (n *Lognormal) delay(u uint64) time.Duration { return clip(n.quantile(unit(u)), 0, n.Max) }
@@ -55,6 +56,6 @@ func (n *Lognormal) average() float64 {
 	if sigma == 0 {
 		return min(median, most)
 	}
-	b := math.Log(most/median) / sigma
-	return float64(median*math.Exp(sigma*sigma/2)*below(b-sigma)) + float64(most*below(-b))
+	b := exact.Log(most/median) / sigma
+	return float64(median*exact.Exp(sigma*sigma/2)*below(b-sigma)) + float64(most*below(-b))
 }

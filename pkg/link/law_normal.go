@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
 
@@ -34,7 +35,7 @@ func (n *Normal) Params() []param.Param {
 }
 
 func (n *Normal) quantile(p float64) float64 {
-	return float64(n.Mean) + float64(float64(n.Sigma)*math.Sqrt2*math.Erfinv(2*p-1))
+	return float64(n.Mean) + float64(float64(n.Sigma)*math.Sqrt2*exact.Erfinv(2*p-1))
 }
 
 func (n *Normal) delay(u uint64) time.Duration { return clip(n.quantile(unit(u)), n.Min, n.Max) }
@@ -52,7 +53,7 @@ func (n *Normal) average() float64 {
 }
 
 // below is the share of a standard normal variable that does not exceed z.
-func below(z float64) float64 { return float64(math.Erfc(-z/math.Sqrt2) / 2) }
+func below(z float64) float64 { return float64(exact.Erfc(-z/math.Sqrt2) / 2) }
 
 // density is that of a standard normal variable.
-func density(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
+func density(z float64) float64 { return exact.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }

@@ -2,9 +2,9 @@ package link
 
 import (
 	"fmt"
-	"math"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
 
@@ -42,7 +42,7 @@ func (r *Pareto) check() error {
 }
 
 func (r *Pareto) quantile(p float64) float64 {
-	return float64(r.Min) * math.Exp(-math.Log1p(-p)/r.Alpha)
+	return float64(r.Min) * exact.Exp(-exact.Log1p(-p)/r.Alpha)
 }
 
 func (r *Pareto) delay(u uint64) time.Duration { return clip(r.quantile(unit(u)), r.Min, r.Max) }
@@ -50,9 +50,9 @@ func (r *Pareto) bound() (time.Duration, bool) { return boundOf(r, r.quantile, r
 
 func (r *Pareto) average() float64 {
 	least, most := float64(r.Min), end(r.Max)
-	logs := math.Log(most / least)
+	logs := exact.Log(most / least)
 	if r.Alpha == 1 {
 		return least + float64(least*logs)
 	}
-	return least - float64(least*math.Expm1((1-r.Alpha)*logs))/(r.Alpha-1)
+	return least - float64(least*exact.Expm1((1-r.Alpha)*logs))/(r.Alpha-1)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Variation makes links differ: the latency of each is multiplied by a factor of its own,
@@ -41,7 +43,7 @@ func (v *Variation) Check() error {
 
 // factor is that for a Z.
 func (v *Variation) factor(z float64) float64 {
-	return math.Exp(float64(v.Sigma*z) - float64(v.Sigma*v.Sigma/2))
+	return exact.Exp(float64(v.Sigma*z) - float64(v.Sigma*v.Sigma/2))
 }
 
 // A pace is the factor of one link, for the step that was asked for last.
@@ -83,7 +85,7 @@ func (v *Variation) level(base uint64, step int64) float64 {
 	if v.Over == 0 {
 		return normal01(base, 0)
 	}
-	decay := math.Exp(-1.0 / steps)
+	decay := exact.Exp(-1.0 / steps)
 	sum, weight := 0.0, math.Sqrt(1-float64(decay*decay))
 	for k := int64(0); k < depth; k++ {
 		sum += float64(weight * normal01(base, step-k))
@@ -95,7 +97,7 @@ func (v *Variation) level(base uint64, step int64) float64 {
 // normal01 is the standard normal draw of a step.
 func normal01(base uint64, step int64) float64 {
 	p := float64(unit(draw(base, uint64(step))))
-	return math.Sqrt2 * math.Erfinv(float64(2*p)-1)
+	return math.Sqrt2 * exact.Erfinv(float64(2*p)-1)
 }
 
 // vary is a latency times the factor, cut off at the longest that there is.

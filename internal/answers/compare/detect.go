@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/results"
@@ -115,7 +116,7 @@ func (n *Need) plan(by, alpha float64, virtual bool) {
 func (n *Need) planMean(values []float64, by, alpha float64) {
 	d := stats.Describe(values, 0)
 	z := stats.NormalQuantile(1-float64(alpha/2)) + stats.NormalQuantile(Power)
-	need := math.Ceil(2 * math.Pow(z*d.SD/float64(by*d.Mean), 2))
+	need := math.Ceil(2 * exact.Pow(z*d.SD/float64(by*d.Mean), 2))
 	if !(need <= mostNeeded) {
 		n.Why = "it happens in too few trials"
 		return

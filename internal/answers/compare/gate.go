@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 )
@@ -184,9 +185,9 @@ func (r *Report) mean(row *Row) {
 		i, r.Geomeans = len(r.Geomeans), append(r.Geomeans, Geomean{Metric: row.Metric})
 	}
 	g := &r.Geomeans[i]
-	logs := float64(math.Log1p(g.Change)*float64(g.Cells)) + math.Log(ratio)
+	logs := float64(exact.Log1p(g.Change)*float64(g.Cells)) + exact.Log(ratio)
 	g.Cells++
-	g.Change = math.Expm1(logs / float64(g.Cells))
+	g.Change = exact.Expm1(logs / float64(g.Cells))
 }
 
 // gate finds what fails.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
@@ -172,7 +173,7 @@ func (row *Row) deciding(margin float64) int {
 		n = float64(row.Paired.N)
 	}
 	const most = 1e6
-	need := math.Ceil(n * math.Pow(half*factor/room, 2))
+	need := math.Ceil(n * exact.Pow(half*factor/room, 2))
 	if !(need <= most) {
 		return 0
 	}

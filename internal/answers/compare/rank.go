@@ -13,6 +13,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/view"
 	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/exact"
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -319,7 +320,7 @@ func (r *Ranking) overSweep(places [][]*results.Cell) *Standing {
 			}
 			for _, t := range c.Trials {
 				key := repetitionOf(t, seen)
-				values[label][key] += math.Log(observed(t, r.Metric))
+				values[label][key] += exact.Log(observed(t, r.Metric))
 				seenIn[label][key]++
 				hosts[label][key] += t.Host + "\n"
 			}
@@ -370,7 +371,7 @@ func acrossPlaces(fast, slow string, a, b map[luckKey]float64, places int) *Duel
 	side := func(of map[luckKey]float64) []float64 {
 		out := make([]float64, len(keys))
 		for i, key := range keys {
-			out[i] = math.Exp(of[key] / float64(places))
+			out[i] = exact.Exp(of[key] / float64(places))
 		}
 		return out
 	}
@@ -685,7 +686,7 @@ func (d *Duel) number(v float64) string {
 	}
 	decimals := 2
 	for _, end := range []float64{d.Low, d.High} {
-		for d.apart() && decimals < 6 && end != 1 && math.Abs(end-1) < 0.5*math.Pow(10, -float64(decimals)) {
+		for d.apart() && decimals < 6 && end != 1 && math.Abs(end-1) < 0.5*exact.Pow(10, -float64(decimals)) {
 			decimals++
 		}
 	}

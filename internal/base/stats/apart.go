@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // Apart returns the distance of two distributions, from samples of them: the largest difference of the
@@ -24,7 +26,7 @@ func Apart(x, y []float64, confidence float64) (distance, lo, hi float64) {
 	}
 	off := 0.0
 	for _, n := range []int{len(x), len(y)} {
-		off += math.Sqrt(math.Log(4/(1-confidence)) / float64(2*n))
+		off += math.Sqrt(exact.Log(4/(1-confidence)) / float64(2*n))
 	}
 	return distance, max(0, distance-off), min(1, distance+off)
 }

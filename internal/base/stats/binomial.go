@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
+)
 
 // BinomialInterval returns the interval of Clopper and Pearson for the
 // probability behind successes out of trials: it covers with at least the
@@ -50,7 +54,7 @@ func bisect(hi float64, holds func(x float64) bool) float64 {
 // gonum's RegIncBeta stops too early there: at 10^8 it is a quarter off.
 func betaInc(x, a, b float64) float64 {
 	ways := lgamma(a+b) - lgamma(a) - lgamma(b)
-	front := math.Exp(ways + float64(a*math.Log(x)) + float64(b*math.Log1p(-x)))
+	front := exact.Exp(ways + float64(a*exact.Log(x)) + float64(b*exact.Log1p(-x)))
 	if x < (a+1)/(a+b+2) {
 		return front * betaFraction(x, a, b) / a
 	}

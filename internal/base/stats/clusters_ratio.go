@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // RatioInterval returns the ratio of b's median to a's, and its interval. It is QuantileRatio of values
@@ -151,7 +153,7 @@ func jointly(reach, common float64) (out [][2]float64) {
 	ends := float64(reach * math.Sqrt((1+common)/2))
 	out = [][2]float64{{0, 0}, {ends, ends}, {-ends, -ends}}
 	for i := range directions {
-		sin, cos := math.Sincos(2 * math.Pi * float64(i) / directions)
+		sin, cos := exact.Sincos(2 * math.Pi * float64(i) / directions)
 		x := float64(reach * cos)
 		y := float64(reach * (float64(common*cos) + float64(math.Sqrt(1-float64(common*common))*sin)))
 		if common <= 0 || x*y <= 0 {

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Course is what became of a figure over a history: values in the order of the commits that they
@@ -128,10 +130,10 @@ func (c *Course) cost(values []float64, grid, alpha float64) float64 {
 	for _, s := range c.Shifts {
 		total += stepCharge(len(values), alpha)
 		if s.Drifts() {
-			total += 2 * math.Log(n)
+			total += 2 * exact.Log(n)
 		}
 	}
-	return total + float64(n*math.Log(variance)) + squares/variance
+	return total + float64(n*exact.Log(variance)) + squares/variance
 }
 
 func sorted(values []float64) []float64 {
@@ -278,7 +280,7 @@ const (
 // divide finds the stretches that cost least.
 func (f *fitting) divide() {
 	n := len(f.y)
-	unit := math.Log(float64(n))
+	unit := exact.Log(float64(n))
 	variance := f.noise * f.noise
 	cost, last := make([]float64, n+1), make([]stretch, n+1)
 	for to := 1; to <= n; to++ {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	mf "github.com/montanaflynn/stats"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // Drift returns Spearman's correlation of values with their order, the order of
@@ -34,7 +36,7 @@ func Drift(values []float64) (rho, p float64) {
 		return rho, permutationP(xs)
 	}
 	// Of all n! orders, two at least are as extreme as a perfect one.
-	least := math.Exp(math.Ln2 - lgamma(float64(n)+1))
+	least := exact.Exp(math.Ln2 - lgamma(float64(n)+1))
 	return rho, max(least, betaTail(1-float64(rho*rho), float64(n-2)/2))
 }
 

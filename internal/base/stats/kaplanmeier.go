@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Spell is how long something took, or, if Cut, for how long at least: it was watched for
@@ -100,8 +102,8 @@ func logLog(share, greenwood, reach float64) (lo, hi float64) {
 	if !(share > 0 && share < 1) {
 		return math.NaN(), math.NaN()
 	}
-	off := float64(reach * math.Sqrt(greenwood) / -math.Log(share))
-	return math.Pow(share, math.Exp(off)), math.Pow(share, math.Exp(-off))
+	off := float64(reach * math.Sqrt(greenwood) / -exact.Log(share))
+	return exact.Pow(share, exact.Exp(off)), exact.Pow(share, exact.Exp(-off))
 }
 
 // Horizon is how far the estimate reaches: to the last instant at which a spell was

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
+)
 
 // LogMeanInterval is the mean of values that are not negative and have a long tail upwards,
 // as the estimates of a small probability have, with their standard deviation. The
@@ -19,5 +23,5 @@ func LogMeanInterval(values []float64, confidence float64) (mean, deviation, lo,
 	reach := studentQuantile((1-confidence)/2, n-1) * deviation / math.Sqrt(n) / mean
 	_, variance, third := thirdMoments(values)
 	_, most := skewedInterval(mean, deviation/math.Sqrt(n), meanSkewness(variance, third, n), n-1, confidence)
-	return mean, deviation, mean * math.Exp(-reach), max(mean*math.Exp(reach), most)
+	return mean, deviation, mean * exact.Exp(-reach), max(mean*exact.Exp(reach), most)
 }

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
+)
 
 // A Count is how many events were seen in one stretch of observation.
 type Count struct {
@@ -48,7 +52,7 @@ func FitRates(counts []Count) (line RateLine, ok bool) {
 	if seen == 1 && len(sums) > 1 {
 		return RateLine{}, false
 	}
-	line.level = math.Log(line.Events / exposure)
+	line.level = exact.Log(line.Events / exposure)
 	for range 100 {
 		step := line.improve(sums)
 		if math.IsNaN(step) { // without an event
@@ -105,7 +109,7 @@ func (l *RateLine) improve(sums []Count) float64 {
 		slope += float64(rest * off)
 		square += float64(mu * off * off)
 	}
-	here := math.Log(l.At(center))
+	here := exact.Log(l.At(center))
 	l.varLevel, l.varSlope = 1/weight, 0
 	stepLevel, stepSlope := level/weight, 0.0
 	if square > 0 {
@@ -138,14 +142,14 @@ func (l *RateLine) pearson(counts []Count) (sum float64) {
 }
 
 // At is the rate at x.
-func (l *RateLine) At(x float64) float64 { return math.Exp(l.level + float64(l.Slope*(x-l.center))) }
+func (l *RateLine) At(x float64) float64 { return exact.Exp(l.level + float64(l.Slope*(x-l.center))) }
 
 // Interval is that of the rate at x: of the logarithm, by Student's distribution with the degrees of
 // freedom of the dispersion.
 func (l *RateLine) Interval(x, confidence float64) (lo, hi float64) {
 	off := x - l.center
 	deviation := math.Sqrt(l.Dispersion * (l.varLevel + float64(l.varSlope*off*off)))
-	reach := math.Exp(studentQuantile((1-confidence)/2, float64(l.freedom)) * deviation)
+	reach := exact.Exp(studentQuantile((1-confidence)/2, float64(l.freedom)) * deviation)
 	return l.At(x) / reach, l.At(x) * reach
 }
 
@@ -154,5 +158,5 @@ func (l *RateLine) Where(rate float64) float64 {
 	if l.Slope == 0 {
 		return math.NaN()
 	}
-	return l.center + (math.Log(rate)-l.level)/l.Slope
+	return l.center + (exact.Log(rate)-l.level)/l.Slope
 }

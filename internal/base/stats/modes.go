@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Mode is one of several levels that a series goes to and comes back from, whatever the commit: a
@@ -85,7 +87,7 @@ func findModes(values []float64, alpha float64) *chain {
 }
 
 // stepCharge is what a step costs, so that chance pays it with probability alpha.
-func stepCharge(values int, alpha float64) float64 { return 2 * math.Log(float64(values)/alpha) }
+func stepCharge(values int, alpha float64) float64 { return 2 * exact.Log(float64(values)/alpha) }
 
 // noiseFloor is the least noise of values that may be rounded.
 func noiseFloor(values []float64, grid float64) float64 {
@@ -170,7 +172,7 @@ func widened(offsets, gaps []float64, noise float64) (out [][]float64) {
 func fitChain(values, offsets []float64, noise, grid, charge float64) *chain {
 	k := len(offsets)
 	c := &chain{y: values, offsets: slices.Clone(offsets), noise: noise, grid: grid}
-	c.begin = slices.Repeat([]float64{2 * math.Log(float64(k))}, k)
+	c.begin = slices.Repeat([]float64{2 * exact.Log(float64(k))}, k)
 	for range k {
 		c.move = append(c.move, slices.Clone(c.begin))
 	}
@@ -178,7 +180,7 @@ func fitChain(values, offsets []float64, noise, grid, charge float64) *chain {
 	n := float64(len(values))
 	for range 4 {
 		c.noise = max(c.noise, floor)
-		c.cost = float64(2*n*math.Log(c.noise)) + c.divide(charge) + float64(float64(k*k-1)*math.Log(n))
+		c.cost = float64(2*n*exact.Log(c.noise)) + c.divide(charge) + float64(float64(k*k-1)*exact.Log(n))
 		before := c.noise
 		c.estimate()
 		if math.Abs(c.noise-before) < 1e-6*before {
@@ -344,13 +346,13 @@ func (c *chain) estimate() {
 		if counts[m] > 0 {
 			c.offsets[m] = sums[m] / counts[m]
 		}
-		c.begin[m] = -2 * math.Log((counts[m]+0.5)/(float64(len(c.y))+float64(0.5*float64(k))))
+		c.begin[m] = -2 * exact.Log((counts[m]+0.5)/(float64(len(c.y))+float64(0.5*float64(k))))
 		for to, n := range moves[m] {
 			all := 0.0
 			for _, v := range moves[m] {
 				all += v
 			}
-			c.move[m][to] = -2 * math.Log(n/all)
+			c.move[m][to] = -2 * exact.Log(n/all)
 		}
 	}
 	squares := 0.0
@@ -435,11 +437,11 @@ func unevenNoise(y []float64, noise float64) float64 {
 	}
 	cost := func(from, to int) float64 {
 		n := float64(to - from)
-		return n + float64(n*math.Log(max(noise*noise*1e-6, (squares[to]-squares[from])/n)))
+		return n + float64(n*exact.Log(max(noise*noise*1e-6, (squares[to]-squares[from])/n)))
 	}
 	best := math.Inf(1)
 	for i := least; i <= n-least; i++ {
-		best = min(best, cost(0, i)+cost(i, n)+float64(3*math.Log(float64(n))))
+		best = min(best, cost(0, i)+cost(i, n)+float64(3*exact.Log(float64(n))))
 	}
 	return best
 }

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Paired says how the second members of pairs lie to the first, where the members of
@@ -95,8 +97,8 @@ func Pairs(a, b []float64, confidence float64) Paired {
 		p.count(x[i], y[i])
 		shifts.add(x[i], y[i], largest)
 		if positive {
-			logs.add(math.Log(x[i]), math.Log(y[i]), math.Log(largest))
-			signed = append(signed, math.Log(y[i])-math.Log(x[i]))
+			logs.add(exact.Log(x[i]), exact.Log(y[i]), exact.Log(largest))
+			signed = append(signed, exact.Log(y[i])-exact.Log(x[i]))
 		} else {
 			signed = append(signed, y[i]-x[i])
 		}
@@ -110,7 +112,7 @@ func Pairs(a, b []float64, confidence float64) Paired {
 	p.Shift, p.ShiftLow, p.ShiftHigh = shifts.estimate(confidence)
 	p.SameShift = shifts.same(func(v float64) float64 { return v })
 	ratio, lo, hi := logs.estimate(confidence)
-	p.Ratio, p.RatioLow, p.RatioHigh = math.Exp(ratio), math.Exp(lo), math.Exp(hi)
+	p.Ratio, p.RatioLow, p.RatioHigh = exact.Exp(ratio), exact.Exp(lo), exact.Exp(hi)
 	p.SameRatio = logs.same(math.Expm1)
 	return p
 }
@@ -182,7 +184,7 @@ func spreadOf(ranks []int) float64 {
 // distribution.
 func normalSignP(total, least int, spread float64) float64 {
 	off := max(0, float64(float64(total)/2)-float64(least)-1) // 1 for continuity: twice a half
-	return math.Erfc(off / spread / math.Sqrt2)
+	return exact.Erfc(off / spread / math.Sqrt2)
 }
 
 // cumulated are the probabilities that a random subset of ranks has a sum of 0 at most, of 1

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
+)
 
 // PoissonInterval returns the interval of Garwood for the mean of a Poisson variable of
 // which so many events were seen: it covers with at least the given confidence, which lies
@@ -54,7 +58,7 @@ func gammaQuantile(p, a float64) float64 {
 // mathx.GammaInc panics where a is more than some thousands.
 func gammaInc(a, x float64) (below, above float64) {
 	const steps, precision, tiny = 1_000_000, 1e-15, 1e-300
-	front := math.Exp(float64(a*math.Log(x)) - x - lgamma(a))
+	front := exact.Exp(float64(a*exact.Log(x)) - x - lgamma(a))
 	if x < a+1 {
 		term, sum := 1/a, 1/a
 		for n := 1.0; term > sum*precision; n++ {

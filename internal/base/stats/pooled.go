@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Part is what one trial says of a pooled figure: a value, and the exposure that it weighs with. One
@@ -258,14 +260,14 @@ func changeOf(x, y float64, n, m, differ int, confidence float64, resample func(
 	// Of the ends on the scale of logarithms: 40 is as good as infinite.
 	end := func(sign float64) float64 {
 		reach := bisect(40, func(off float64) bool {
-			return off < rounding || holds(c.Ratio*math.Exp(sign*off))
+			return off < rounding || holds(c.Ratio*exact.Exp(sign*off))
 		})
-		return c.Ratio * math.Exp(float64(sign*reach))
+		return c.Ratio * exact.Exp(float64(sign*reach))
 	}
-	if c.RatioLow = end(-1); c.RatioLow < c.Ratio*math.Exp(-39) {
+	if c.RatioLow = end(-1); c.RatioLow < c.Ratio*exact.Exp(-39) {
 		c.RatioLow = 0
 	}
-	if c.RatioHigh = end(1); c.RatioHigh > c.Ratio*math.Exp(39) {
+	if c.RatioHigh = end(1); c.RatioHigh > c.Ratio*exact.Exp(39) {
 		c.RatioHigh = math.NaN()
 	}
 	return c

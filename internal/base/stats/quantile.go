@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"sort"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // QuantileInterval returns the pair of order statistics of sorted that covers
@@ -39,7 +41,7 @@ func minimumN(p, confidence float64) int {
 	if !(p > 0 && p < 1 && tail < 0.5) {
 		return math.MaxInt
 	}
-	n := math.Ceil(math.Log(tail)/math.Log(max(p, 1-p)) - rounding)
+	n := math.Ceil(exact.Log(tail)/exact.Log(max(p, 1-p)) - rounding)
 	if !(n < math.MaxInt32) { // so near to 0 or 1 that the logarithm vanishes, or there is no tail
 		return math.MaxInt
 	}
@@ -62,6 +64,6 @@ func rank(n int, p, tail float64) int {
 const rounding = 1e-9
 
 func lgamma(x float64) float64 {
-	v, _ := math.Lgamma(x)
+	v, _ := exact.Lgamma(x)
 	return v
 }

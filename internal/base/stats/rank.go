@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	mm "github.com/aclements/go-moremath/stats"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Rank says how sample b lies to sample a, by ranks alone.
@@ -117,7 +119,7 @@ func deviation(n, m int, ties []int) float64 {
 
 func normalP(u float64, n, m int, ties []int) float64 {
 	off := max(0, math.Abs(u-float64(float64(n)*float64(m)/2))-0.5)
-	return math.Erfc(off / deviation(n, m, ties) / math.Sqrt2)
+	return exact.Erfc(off / deviation(n, m, ties) / math.Sqrt2)
 }
 
 // tiedP returns twice the smaller tail of the distribution of U for the sample
@@ -202,8 +204,8 @@ func middle(x, y float64) float64 {
 
 // NormalQuantile is the inverse of the standard normal distribution function.
 func NormalQuantile(p float64) float64 {
-	return float64(-math.Sqrt2 * math.Erfcinv(float64(2*float64(p))))
+	return float64(-math.Sqrt2 * exact.Erfcinv(float64(2*float64(p))))
 }
 
 // normal is the standard normal distribution function.
-func normal(z float64) float64 { return float64(math.Erfc(-z/math.Sqrt2) / 2) }
+func normal(z float64) float64 { return float64(exact.Erfc(-z/math.Sqrt2) / 2) }

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"sort"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // MedianSequence returns the interval of a confidence sequence for the median, as it is at
@@ -24,7 +26,7 @@ import (
 // with probability t at most (Ville, 1939). Values equal to the median count to either
 // side, whichever is the more likely.
 func MedianSequence(sorted []float64, confidence float64) (lo, hi float64) {
-	n, limit := len(sorted), -math.Log(1-confidence)
+	n, limit := len(sorted), -exact.Log(1-confidence)
 	below := sort.Search(n, func(k int) bool { return 2*k >= n || evidence(k, n) < limit })
 	if below == 0 || !(confidence > 0 && confidence < 1) {
 		return math.NaN(), math.NaN()

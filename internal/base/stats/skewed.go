@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
+)
 
 // skewedInterval is the interval of a mean, or of another figure that is a sum of independent parts: its
 // standard error is known from so many degrees of freedom, and its skewness, which is that of the parts
@@ -29,7 +33,7 @@ func hallInterval(figure, deviation, skewness, t float64) (lo, hi float64) {
 		if math.Abs(skewness) < rounding {
 			return t
 		}
-		root := math.Cbrt(1 + float64(skewness*t) - float64(skewness*skewness)/6)
+		root := exact.Cbrt(1 + float64(skewness*t) - float64(skewness*skewness)/6)
 		return 3 * (root - 1) / skewness
 	}
 	return figure - float64(reach(t)*deviation), figure - float64(reach(-t)*deviation)

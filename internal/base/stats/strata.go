@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/conclave-bench/conclave/internal/base/exact"
 )
 
 // A Stratified says how samples b lie to samples a within strata, such as machines, whose
@@ -50,7 +52,7 @@ func Stratify(a, b [][]float64, confidence float64) Stratified {
 	s.Shift, s.ShiftLow, s.ShiftHigh = all.estimate(cut)
 	if all.toLogs() {
 		s.Ratio, s.RatioLow, s.RatioHigh = all.estimate(cut)
-		s.Ratio, s.RatioLow, s.RatioHigh = math.Exp(s.Ratio), math.Exp(s.RatioLow), math.Exp(s.RatioHigh)
+		s.Ratio, s.RatioLow, s.RatioHigh = exact.Exp(s.Ratio), exact.Exp(s.RatioLow), exact.Exp(s.RatioHigh)
 	}
 	return s
 }
@@ -119,7 +121,7 @@ func (all strata) toLogs() bool {
 	for _, s := range all {
 		for _, values := range [][]float64{s.x, s.y} {
 			for i, v := range values {
-				values[i] = math.Log(v)
+				values[i] = exact.Log(v)
 			}
 		}
 	}
@@ -198,7 +200,7 @@ func (all strata) p(twice int) float64 {
 	dist := all.distribution()
 	if dist == nil {
 		off := max(0, math.Abs(float64(twice-all.pairs()))-1) // 1 for continuity: twice a half
-		return math.Erfc(off / spread / math.Sqrt2)
+		return exact.Erfc(off / spread / math.Sqrt2)
 	}
 	below, above := 0.0, 0.0
 	for _, v := range dist[:twice+1] {
