@@ -118,7 +118,7 @@ func (s *shell) send(script string, content []byte) error {
 	}
 	if err != nil {
 		_ = s.in.Close() // ends the writing, if it goes on
-		_ = <-written    // why is what the script has said
+		<-written        // why is what the script has said
 		return err
 	}
 	return <-written
