@@ -118,7 +118,8 @@ func (s *shell) send(script string, content []byte) error {
 	}
 	if err != nil {
 		_ = s.in.Close() // ends the writing, if it goes on
-		_ = <-written    // why is what the script has said
+		why := <-written
+		_ = why // the script has said it
 		return err
 	}
 	return <-written

@@ -19,7 +19,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -404,13 +403,4 @@ func (h *Hub) connect(w http.ResponseWriter, r *http.Request, leaf *x509.Certifi
 		}()
 	}
 	<-over
-}
-
-// decodeCert is the only certificate of a PEM text.
-func decodeCert(text []byte) (*x509.Certificate, error) {
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, errors.New("no certificate is there")
-	}
-	return x509.ParseCertificate(block.Bytes)
 }

@@ -145,7 +145,8 @@ func acknowledged(ctx context.Context, sent jetstream.PubAckFuture) bool {
 	select {
 	case <-sent.Ok():
 		return true
-	case <-sent.Err():
+	case err := <-sent.Err():
+		_ = err // it is sent again, whatever the reason
 	case <-ctx.Done():
 	}
 	return false
