@@ -83,7 +83,7 @@ func Percentiles(delays []time.Duration) []time.Duration {
 	slices.Sort(delays)
 	out := make([]time.Duration, 101)
 	for i := range out { // quantiles of type 7
-		at := float64(i) / 100 * float64(len(delays)-1)
+		at := float64(float64(i) / 100 * float64(len(delays)-1))
 		low := int(at)
 		next := delays[min(low+1, len(delays)-1)]
 		out[i] = delays[low] + time.Duration(math.Round((at-float64(low))*float64(next-delays[low])))

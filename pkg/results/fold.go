@@ -300,8 +300,8 @@ func (f *Fold) bounds(m *metric.Metric) (lo, hi float64) {
 	}
 	at := func(v float64) float64 {
 		if m.Kind.Pooled() {
+			weight := y.Weight.Value()
 			more := float64(weight / float64(y.Values.N()) * float64(y.Missing))
-			more := weight / float64(y.Values.N()) * float64(y.Missing)
 			return (y.Weighted.Value() + float64(v*more)) / (weight + more)
 		}
 		if v = y.Values.Median(y.Censored, v, y.Missing); math.IsInf(v, 1) {
