@@ -1,6 +1,6 @@
-// Command exact writes internal/base/exact/derived.go: functions of Go's package math, of the Go that runs
-// this, in which every product is rounded before it is added to something. In package math a compiler may fuse
-// the two, and does on some platforms; and some platforms have functions of their own in assembly.
+// Command exact writes internal/base/exact/derived.go: functions of package math of the Go that runs it, in
+// which every product is rounded before it is added to something. In package math a compiler may fuse the
+// two, and does on some platforms; and some platforms have functions of their own in assembly.
 package main
 
 import (
@@ -161,7 +161,8 @@ func round(d ast.Decl) {
 		}
 		if b, ok := inner.(*ast.BinaryExpr); ok && b.Op == token.MUL && !within[*e] {
 			within[b.X], within[b.Y] = true, true
-			*e = &ast.CallExpr{Fun: ast.NewIdent("float64"), Args: []ast.Expr{&ast.BinaryExpr{X: b.X, Op: b.Op, Y: b.Y}}}
+			copied := &ast.BinaryExpr{X: b.X, Op: b.Op, Y: b.Y}
+			*e = &ast.CallExpr{Fun: ast.NewIdent("float64"), Args: []ast.Expr{copied}}
 		}
 	}
 	each := func(list []ast.Expr) {
