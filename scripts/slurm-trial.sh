@@ -75,6 +75,26 @@ for table in trials operations messages summary; do
 done
 echo "slurm: three shards, merged, are the run in one piece"
 
+# A fleet of the machines of a job, as docs/how-to/recipes.md says. The lab has no ssh: this enters a machine.
+cat >enter <<'R'
+#!/bin/sh
+host=$1
+shift
+mkdir -p "$PWD/tmp-$host"
+TMPDIR=$PWD/tmp-$host exec nsenter --net="/run/netns/$host" "$@"
+R
+chmod +x enter
+salloc --nodes=3 --exclusive --quiet bash -euo pipefail -c '
+	scontrol show hostnames | bench fleet up - --ssh ./enter --folder fleet --address 10.77.0.10
+	bench run configs/ci.yaml --hub fleet/hub --out joined --quiet
+	bench fleet down --folder fleet' >fleet.txt 2>&1 || { cat fleet.txt; exit 1; }
+[ "$(grep -c ": joined after" fleet.txt)" = 3 ] || { cat fleet.txt; exit 1; }
+for table in trials operations messages summary; do
+	cmp whole/ci/latest/$table.csv joined/ci/latest/$table.csv
+done
+[ -z "$(ls -A tmp-host1 tmp-host2 tmp-host3 | grep bench-fleet)" ]
+echo "slurm: a fleet of the machines of a job has the tables of the run in one piece"
+
 # Trials over three hosts, as docs/how-to/clusters.md says.
 {
 	echo hosts:
