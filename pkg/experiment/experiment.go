@@ -280,6 +280,15 @@ func (e *Experiment) Disk() (d Disk) {
 	return d
 }
 
+// Memory is what the largest trial takes, in bytes, about. Simulated trials run beside others, one for each
+// processor.
+func (e *Experiment) Memory() (most float64) {
+	for i := range e.Cells {
+		most = max(most, e.Cells[i].Plan.Memory(e.Virtual()))
+	}
+	return most
+}
+
 // Estimate is roughly how long all trials take on this machine: at least, where cells end
 // as early as their repetitions allow and elections cost what claims say of the least
 // load, and at most. Simulated trials run beside others.

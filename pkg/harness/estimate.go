@@ -22,6 +22,14 @@ const (
 	virtualMessage   = 440 * time.Nanosecond // sent and handled
 	virtualBeat      = 290 * time.Nanosecond // likewise, of a detector
 	listed           = 7 * time.Nanosecond   // of each entry of a list that a message carries
+
+	// Memory, in bytes: measured, see docs/evidence/large-runs.md.
+	memorySimulator = 35 << 20  // of the process that simulates trials
+	memoryProcess   = 4 << 10   // of a simulated process
+	memoryMessage   = 350       // of a message under way, with what is kept of it
+	memoryBus       = 30 << 20  // of bench and the bus, without nodes
+	memoryNode      = 6 << 20   // of a real node that is a process
+	memoryMember    = 700 << 10 // of a real node that shares a process
 )
 
 // Lasts is how long the scenario of a trial lasts, about, by the trial's own clock. The default
@@ -67,6 +75,29 @@ func (p *Plan) Records() (usual, most float64) {
 		return float64(ofMessage*messages) + float64(ofOperation*n) + float64(ofProcess*float64(p.Nodes))
 	}
 	return of(min(p.Lasts(), p.TimeLimit)), of(p.TimeLimit)
+}
+
+// Underway is how many messages are under way at once, at most, about: those of all who begin together,
+// where operations cost what claims say of the worst load.
+func (p *Plan) Underway() float64 {
+	_, each := p.messages()
+	return each * float64(p.Scenario.Does().Together(p))
+}
+
+// Quadratic says whether as many messages may be under way at once as there are pairs of processes.
+func (p *Plan) Quadratic() bool { return p.Underway() >= float64(p.Nodes)*float64(p.Nodes-1) }
+
+// Memory is what a trial takes, in bytes, within a factor of four or so: algorithms keep more or less of each
+// message.
+func (p *Plan) Memory(virtual bool) float64 {
+	n := float64(p.Nodes)
+	switch {
+	case virtual:
+		return memorySimulator + float64(n*memoryProcess) + float64(p.Underway()*memoryMessage)
+	case p.PerProcess > 0:
+		return memoryBus + float64(n*memoryMember)
+	}
+	return memoryBus + float64(n*memoryNode)
 }
 
 // message is what sending and handling a message takes in simulation, about.

@@ -44,6 +44,9 @@ type Plot interface {
 	Returns() string
 	// Operations estimates the number of elections or entries.
 	Operations(p *Plan) int
+	// Together estimates how many requests for the critical section are made before the first of them is
+	// served, at most.
+	Together(p *Plan) int
 	// Takes estimates how long the scenario takes, from the time of one election.
 	Takes(p *Plan, election time.Duration) time.Duration
 	// Lasts is how long faults or requests go on; 0: no bound.
@@ -83,6 +86,7 @@ func (Calm) Lines() []Event                                      { return nil }
 func (Calm) Cause() []trace.Type                                 { return nil }
 func (Calm) Returns() string                                     { return "" }
 func (Calm) Operations(*Plan) int                                { return 1 }
+func (Calm) Together(*Plan) int                                  { return 1 }
 func (Calm) Takes(_ *Plan, election time.Duration) time.Duration { return election }
 func (Calm) Lasts() time.Duration                                { return 0 }
 func (Calm) Ends() time.Duration                                 { return 0 }

@@ -36,6 +36,7 @@ func (b *Burst) entries() entries           { return entries{&b.Hold, &b.Session
 func (b *Burst) Begin() int                 { return b.Initiators }
 func (b *Burst) Check(p *Plan, wrong Wrong) { checkInitiators(p, wrong) }
 func (b *Burst) Operations(p *Plan) int     { return cmp.Or(b.Initiators, p.Nodes) }
+func (b *Burst) Together(p *Plan) int       { return b.Operations(p) }
 func (b *Burst) scene() scene               { return together{} }
 func (b *Burst) Takes(p *Plan, _ time.Duration) time.Duration {
 	return p.count() * p.cycle(0)

@@ -48,6 +48,8 @@ func (c *Closed) Check(p *Plan, wrong Wrong) { checkLoad(p, wrong) }
 func (c *Closed) scene() scene               { return loaded{} }
 func (c *Closed) load() *load                { return &load{quota: c.quota, gap: c.gap} }
 
+func (c *Closed) Together(p *Plan) int { return min(p.Nodes, c.Operations(p)) }
+
 func (c *Closed) Operations(p *Plan) int {
 	return cmp.Or(c.Requests, int(c.Duration/max(p.cycle(c.Think.Average()), time.Microsecond))+1)
 }

@@ -63,6 +63,8 @@ func (o *Open) Check(p *Plan, wrong Wrong) {
 	checkLoad(p, wrong)
 }
 
+func (o *Open) Together(p *Plan) int { return min(p.Nodes, o.Operations(p)) }
+
 func (o *Open) Operations(*Plan) int {
 	return cmp.Or(o.Requests, int(o.Rate*o.Duration.Seconds())+1)
 }

@@ -45,9 +45,11 @@ func (r *Ramp) entries() entries                { return entries{&r.Hold, &r.Ses
 func (r *Ramp) Lasts() time.Duration            { return r.Duration }
 func (r *Ramp) RateAt(at time.Duration) float64 { return r.StepRate(r.StepAt(at)) }
 func (r *Ramp) MeanRate() float64               { return (r.From + r.To) / 2 }
-func (r *Ramp) Operations(*Plan) int            { return int(r.MeanRate()*r.Duration.Seconds()) + 1 }
-func (r *Ramp) scene() scene                    { return loaded{} }
-func (r *Ramp) load() *load                     { return &load{gap: r.gap, open: true} }
+func (r *Ramp) Together(p *Plan) int            { return min(p.Nodes, r.Operations(p)) }
+
+func (r *Ramp) Operations(*Plan) int { return int(r.MeanRate()*r.Duration.Seconds()) + 1 }
+func (r *Ramp) scene() scene         { return loaded{} }
+func (r *Ramp) load() *load          { return &load{gap: r.gap, open: true} }
 
 func (r *Ramp) Takes(p *Plan, _ time.Duration) time.Duration {
 	return max(r.Duration, p.count()*p.cycle(0))

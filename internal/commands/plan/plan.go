@@ -31,6 +31,9 @@ func Document(e *experiment.Experiment, found *Detection) *answer.Document {
 	}
 	d.Say("")
 	addCells(d, e)
+	if text := bursts(e); text != "" {
+		d.Say("\n" + text)
+	}
 	if len(e.Notes) > 0 {
 		d.Say("")
 	}
@@ -90,11 +93,17 @@ func facts(e *experiment.Experiment) answer.Facts {
 			answer.Fact{Name: "until_ci", Value: u.CI}, answer.Fact{Name: "until_anytime", Value: u.Anytime})
 	}
 	disk := e.Disk()
+	memory, beside := e.Memory(), ""
+	if e.Virtual() && e.Most() > 1 {
+		beside = ", and one runs on each core"
+	}
 	return append(out, answer.Fact{Name: "estimate", Value: HowLong(e), Line: "time        " + HowLong(e)},
 		answer.Fact{Name: "tables_bytes", Value: math.Round(disk.Tables),
 			Line: "disk        " + onDisk(e, disk)},
 		answer.Fact{Name: "traces_bytes", Value: math.Round(disk.Traces)},
 		answer.Fact{Name: "trace_bytes", Value: math.Round(disk.Trace)},
+		answer.Fact{Name: "trial_memory_bytes", Value: math.Round(memory),
+			Line: "memory      roughly " + console.Bytes(memory) + " for a trial" + beside},
 		answer.Fact{Name: "seed", Value: e.Seed, Line: fmt.Sprintf("seed        %d", e.Seed)})
 }
 
@@ -149,6 +158,35 @@ func phaseOf(c *experiment.Cell) answer.Value {
 	default:
 		return string(period.Timer)
 	}
+}
+
+// manyPairs is from how many messages at once on a burst is named: those of three hundred processes.
+const manyPairs = 100_000
+
+// bursts names the cells in which messages under way at once grow with the square of the processes; "": there
+// is none of a size that matters.
+func bursts(e *experiment.Experiment) string {
+	var labels []string
+	most, nodes := 0.0, 0
+	for i := range e.Cells {
+		p := &e.Cells[i].Plan
+		under := p.Underway()
+		if !e.Virtual() || !p.Quadratic() || under < manyPairs {
+			continue
+		}
+		if under > most {
+			most, nodes = under, p.Nodes
+		}
+		if !slices.Contains(labels, e.Cells[i].Label) {
+			labels = append(labels, e.Cells[i].Label)
+		}
+	}
+	if labels == nil {
+		return ""
+	}
+	return fmt.Sprintf("careful: %s: messages under way at once grow with the square of nodes, up to "+
+		"about %s where nodes is %d; so does the memory of a trial", strings.Join(labels, ", "),
+		console.Number(most), nodes)
 }
 
 // settling is how long the leader of each cell lives at least, in words; "": nothing is
