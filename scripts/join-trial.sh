@@ -20,7 +20,7 @@ worker=()
 work() { # I: on host I, whose locks are in a folder of its own and whose clock is I hours ahead
 	mkdir -p "tmp$1"
 	TMPDIR=$PWD/tmp$1 ip netns exec "host$1" unshare --time --monotonic $(($1 * 3600)) \
-		bench work "${at[@]}" --machine "host$1" --interface eth0 >>"work$1.log" 2>&1 &
+		bench work "${at[@]}" --machine "host$1" --interface eth0 --ports 7000-7003 >>"work$1.log" 2>&1 &
 	worker[$1]=$!
 }
 for i in 1 2 3; do work $i; done

@@ -233,6 +233,10 @@ func TestRun_JoinedHostsRefused(t *testing.T) {
 	say("lab2", "", "127.0.0.1")
 	has(t, run(Usage, "--hosts", l.url), `hosts[2].name: "lab2" is the name of hosts[1] as well`)
 	has(t, bench(t, "work", "--join", l.url, "--slots", "2").want(t, Usage).errors, "add --address or --interface")
+	has(t, bench(t, "work", "--join", l.url, "--address", "a", "--ports", "7000-7002").want(t, Usage).errors,
+		"--ports 7000-7002 has 3 of the 4 ports that a host listens on; expected 7000-7003")
+	has(t, bench(t, "work", "--join", l.url, "--ports", "7000-7003").want(t, Usage).errors,
+		"--ports, --slots and --region are of a host; add --address or --interface")
 	has(t, bench(t, "work", "--join", l.url, "--address", "a", "--interface", "b").want(t, Usage).errors,
 		"leave one of them out")
 }

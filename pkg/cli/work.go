@@ -11,6 +11,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 )
 
 // joining adds the flags that say which queue.
@@ -43,6 +44,7 @@ func joinable(j *queue.Server) error {
 type workFlags struct {
 	machine string
 	cores   int
+	ports   string
 	host    queue.HostConfig
 	until   queue.Until
 }
@@ -55,6 +57,8 @@ func (f *workFlags) flags(c *cobra.Command) {
 		"host nodes of bench run --hosts; the other hosts reach this one at `ADDRESS`")
 	flags.StringVar(&f.host.Interface, "interface", "",
 		"likewise, at the address of the network interface `NAME`")
+	flags.StringVar(&f.ports, "ports", "",
+		"as a host, listen on the TCP ports `FIRST-LAST`, as 7000-7003 (default: any)")
 	flags.IntVar(&f.host.Slots, "slots", 0, "as a host, have at most `N` nodes of a trial (0: any number)")
 	flags.StringVar(&f.host.Region, "region", "", "as a host, have the processes of region `NAME`")
 	flags.DurationVar(&f.until.Idle, "idle", 0, "end after `TIME` without work (default: never)")
@@ -69,6 +73,12 @@ func (f *workFlags) check() error {
 		return usage("--cores %d, expected 1 or more", f.cores)
 	case f.until.Idle < 0:
 		return usage("--idle %v, expected a time as 10m", f.until.Idle)
+	}
+	if f.ports != "" {
+		var err error
+		if f.host.Ports, err = agent.ParsePorts(f.ports, agent.NeededByWorker); err != nil {
+			return usage("--ports %v", err)
+		}
 	}
 	return checkOffer(&f.host)
 }
@@ -112,8 +122,9 @@ func checkOffer(h *queue.HostConfig) error {
 		return usage("--address with --interface: the one is the address of the other; leave one of them out")
 	case h.Slots < 0:
 		return usage("--slots %d, expected 1 or more, or 0 for any number", h.Slots)
-	case h.Address == "" && h.Interface == "" && (h.Slots > 0 || h.Region != ""):
-		return usage("--slots and --region are of a host; add --address or --interface")
+	case h.Address == "" && h.Interface == "" &&
+		(h.Slots > 0 || h.Region != "" || h.Ports != agent.Ports{}):
+		return usage("--ports, --slots and --region are of a host; add --address or --interface")
 	}
 	return nil
 }

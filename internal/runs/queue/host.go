@@ -12,7 +12,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -29,7 +31,9 @@ type Host struct {
 	Address string `json:"address"`          // at which bench and the other hosts reach it
 	Slots   int    `json:"slots,omitempty"`  // processes that it may have; 0: any number
 	Region  string `json:"region,omitempty"` // of a network's latency, whose processes live there
-	Busy    string `json:"busy,omitempty"`   // with what it is just now
+	// Ports that it listens on, four of them; the zero value: the system chooses them.
+	Ports agent.Ports `json:"ports,omitzero"`
+	Busy  string      `json:"busy,omitempty"` // with what it is just now
 }
 
 // HostConfig says at what address a machine is a host, or which of its network interfaces
@@ -197,7 +201,11 @@ func (w *worker) host(ctx context.Context, q *opening) (a opened, err error) {
 	if err != nil {
 		return a, err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(w.offer.Address, "0"))
+	at := strconv.Itoa(w.offer.Ports.At(agent.PortAgent))
+	l, err := net.Listen("tcp", net.JoinHostPort(w.offer.Address, at))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return a, fmt.Errorf("port %s is in use: give bench work other --ports, or end what has it", at)
+	}
 	if err != nil {
 		return a, fmt.Errorf("%w: is %s an address of this machine?", err, w.offer.Address)
 	}

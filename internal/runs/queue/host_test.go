@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"strings"
 	"sync"
@@ -15,11 +16,17 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // offers starts a worker whose machine is a host; its agent says what it hears.
 func offers(t *testing.T, s queue.Server, name string) (stop func(), ended chan error) {
+	t.Helper()
+	return offersAt(t, s, name, agent.Ports{})
+}
+
+func offersAt(t *testing.T, s queue.Server, name string, ports agent.Ports) (stop func(), ended chan error) {
 	t.Helper()
 	cat, err := exec.LookPath("cat")
 	if err != nil {
@@ -30,7 +37,7 @@ func offers(t *testing.T, s queue.Server, name string) (stop func(), ended chan 
 	ended = make(chan error, 1)
 	done.Go(func() {
 		ended <- queue.Work(ctx, queue.WorkerConfig{Server: s, Machine: name, Options: runner.Options{Workers: 1},
-			Say: func(string) {}, Host: queue.HostConfig{Host: queue.Host{Address: "127.0.0.1", Slots: 3, Region: "ireland"},
+			Say: func(string) {}, Host: queue.HostConfig{Host: queue.Host{Address: "127.0.0.1", Slots: 3, Region: "ireland", Ports: ports},
 				Program: proc.Command{Path: cat}}})
 	})
 	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
@@ -146,6 +153,26 @@ func TestHost_OtherProgram(t *testing.T) {
 		}
 	}
 	hosts(t, s, 1, "") // none of them keeps it
+}
+
+// TestHost_Ports: a host with ports of its own has its agent at the fourth. If that is in use, it says so; when
+// it is free again, it has it.
+func TestHost_Ports(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := natsAt(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	port := taken.Addr().(*net.TCPAddr).Port
+	offersAt(t, s, "lab1", agent.Ports{First: port - agent.PortAgent, Last: port})
+	hosts(t, s, 1, "")
+	want := fmt.Sprintf("port %d is in use: give bench work other --ports, or end what has it", port)
+	if _, err := s.Dial("lab1", time.Second); err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("%v, want %q", err, want)
+	}
+	must(t, taken.Close())
+	host, err := s.Dial("lab1", time.Minute)
+	must(t, err)
+	host.Close()
 }
 
 // TestHost_NoAddress: a machine whose network interface is not there is no host.

@@ -97,20 +97,17 @@ func (h *Hosts) schema() *config.Schema {
 	}
 }
 
-// portsNeeded is how many ports a host of a file listens on. That of a worker has one more.
-const portsNeeded = 3
-
 func portsType() config.Type[agent.Ports] {
 	parse := func(text string) agent.Ports {
-		p, _ := agent.ParsePorts(text, portsNeeded) // it was read before
+		p, _ := agent.ParsePorts(text, agent.Needed) // it was read before
 		return p
 	}
 	return config.As(config.Words("a range of ports, as 7000-7002", func(text string) string {
 		if text == "" {
 			return ""
 		}
-		if _, err := agent.ParsePorts(text, portsNeeded); err != nil {
-			return fmt.Sprintf("a range of %d ports or more, as 7000-7002", portsNeeded)
+		if _, err := agent.ParsePorts(text, agent.Needed); err != nil {
+			return fmt.Sprintf("a range of %d ports or more, as 7000-7002", agent.Needed)
 		}
 		return ""
 	}), parse, agent.Ports.String)

@@ -93,6 +93,9 @@ func hostsOf(s queue.Server, e *experiment.Experiment, list []queue.Status, note
 		if w.Host.Region != "" {
 			one["region"] = w.Host.Region
 		}
+		if w.Host.Ports != (agent.Ports{}) {
+			one["ports"] = w.Host.Ports.String()
+		}
 		line, err := json.Marshal(one)
 		if err != nil {
 			return nil, err

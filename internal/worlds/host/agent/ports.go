@@ -8,7 +8,7 @@ import (
 
 // Ports are the TCP ports on which a host listens; the zero value: the system chooses them. The first is for
 // the clients of its NATS server, the second for the routes of that, the third for the clock, and the
-// fourth, of a worker, for its agent.
+// fourth, of a worker, for its agent (NeededByWorker).
 type Ports struct {
 	First int `json:"first,omitempty"`
 	Last  int `json:"last,omitempty"`
@@ -20,6 +20,12 @@ const (
 	portRoutes
 	portClock
 	PortAgent
+)
+
+// How many ports a host of a hosts file listens on, and one that is a worker.
+const (
+	Needed         = PortAgent
+	NeededByWorker = PortAgent + 1
 )
 
 // ParsePorts reads a range, as 7000-7002. A host needs so many ports.
@@ -54,12 +60,12 @@ func (p Ports) At(place int) int {
 // Open is what to do where a firewall drops what is sent to these ports of a host.
 func (p Ports) Open(host string) string {
 	if p == (Ports{}) {
-		return fmt.Sprintf("give %s three ports of its own, as ports: 7000-7002 in the hosts file, and open "+
-			"these to bench and to the other hosts, for without them the system chooses others in each run",
-			host)
+		return fmt.Sprintf("give %s ports of its own, with ports: 7000-7002 in the hosts file or bench "+
+			"work --ports 7000-7003, and open these to bench and to the other hosts, for without them "+
+			"the system chooses others in each run", host)
 	}
-	return fmt.Sprintf("open the TCP ports %v of %s, its ports: in the hosts file, to bench and to the "+
-		"other hosts", p, host)
+	return fmt.Sprintf("open the TCP ports %v of %s, which the hosts file or its worker has chosen, to "+
+		"bench and to the other hosts", p, host)
 }
 
 // String is the range as it is written; empty: the system chooses.
