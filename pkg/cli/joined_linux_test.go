@@ -200,6 +200,8 @@ func TestRun_JoinedHostsRefused(t *testing.T) {
 	has(t, run(Usage, "--hosts", "nats://10.0.0.1:4222"), "nats:// is not encrypted; expected tls://10.0.0.1:4222")
 	has(t, run(Usage, "--hosts", "nats://me:word@127.0.0.1:4222"), "log in with --nats-context or --nats-creds")
 	has(t, run(Usage, "--hosts", l.url, "--set", "bus.url=tls://x:4222"), "with bus.url")
+	has(t, run(Usage, "--queue", l.url, "--set", "network={real: true}"),
+		"--queue with network.real: a worker has all nodes of a trial on one machine")
 	nc, err := nats.Connect(l.url)
 	if err != nil {
 		t.Fatal(err)

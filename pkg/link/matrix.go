@@ -148,13 +148,20 @@ func (m *Matrix) Condensed() Matrix {
 	return out
 }
 
-// Join adds what a later part of the run has measured.
+// Join adds what a later part of the run has measured, perhaps between other hosts.
 func (m *Matrix) Join(later *Matrix) {
 	part := 0
 	for _, r := range m.Routes {
 		part = max(part, r.Part)
 	}
-	m.Placement, m.Hosts = later.Placement, later.Hosts
+	m.Placement = later.Placement
+	hosts := slices.Clone(later.Hosts)
+	for _, h := range m.Hosts {
+		if !slices.ContainsFunc(hosts, func(o Lodge) bool { return o.Name == h.Name }) {
+			hosts = append(hosts, h)
+		}
+	}
+	m.Hosts = hosts
 	for _, r := range later.Routes {
 		r.Part += part
 		m.Routes = append(m.Routes, r)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -322,13 +323,36 @@ func (f *Folder) fill(pieces []*piece, notes []string) error {
 			return fault("merge", err)
 		}
 	}
-	if _, err := f.Finish(End{Notes: append(notesOf(pieces), notes...)}); err != nil {
+	notes = append(notesOf(pieces), notes...)
+	if _, err := f.Finish(End{Network: networkOf(pieces), Notes: notes}); err != nil {
 		return err
 	}
 	if err := setLatest(filepath.Dir(f.dir), filepath.Base(f.dir)); err != nil {
 		return fault("results folder: latest", err)
 	}
 	return nil
+}
+
+// networkOf is what all pieces have measured of the network; nil: nothing.
+func networkOf(pieces []*piece) *link.Matrix {
+	var all link.Matrix
+	for _, p := range pieces {
+		part := p.manifest.Network
+		if part == nil {
+			continue
+		}
+		if len(part.Hosts) == 1 { // a machine calls itself this one: another is meant by each shard
+			part.Hosts[0].Name = p.shard().Host
+			for i := range part.Routes {
+				part.Routes[i].From, part.Routes[i].To = part.Hosts[0].Name, part.Hosts[0].Name
+			}
+		}
+		all.Join(part)
+	}
+	if all.Hosts == nil {
+		return nil
+	}
+	return &all
 }
 
 // adopted is how many lines are written at once.

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -121,6 +123,60 @@ func TestMerge(t *testing.T) {
 	// Once more, from the folder of the experiment: the merged run is not in the way.
 	if _, err := Merge([]string{filepath.Join(root, "test")}, root, nil, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMerge_Network: what the shards have measured of the network is in the merged run, part by part. Each calls
+// its machine by its own name, also where its nodes were on that one alone.
+func TestMerge_Network(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	between := func(from, to string, ms int) link.Route {
+		delays := make([]time.Duration, 101)
+		for i := range delays {
+			delays[i] = time.Duration(ms) * time.Millisecond
+		}
+		return link.Route{Part: 1, Phase: link.During, From: from, To: to, Sent: 5, Delays: delays}
+	}
+	var folders []string
+	for i, network := range []*link.Matrix{
+		{Hosts: []link.Lodge{{Name: "a"}, {Name: "b"}}, Routes: []link.Route{between("a", "b", 3), between("b", "a", 4)}},
+		nil,
+		{Hosts: []link.Lodge{{Name: "this machine"}}, Routes: []link.Route{between("this machine", "this machine", 1)}},
+	} {
+		f := shard(t, root, Shard{i + 1, 3, fmt.Sprintf("lab%d", i+1)}, testConfig, i+1)
+		planned := 1
+		if i == 0 {
+			planned = 2
+			if err := f.Append(testTrial(4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.Finish(End{Planned: planned, Network: network}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, f.Dir())
+	}
+	dir, err := Merge(folders, root, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range m.Network.Routes {
+		got = append(got, fmt.Sprintf("%d %s %s %v", r.Part, r.From, r.To, r.Delays[50]))
+	}
+	if want := []string{"1 a b 3ms", "1 b a 4ms", "2 lab3 lab3 1ms"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if rows := strings.Count(readFile(t, dir, RoutesFile), "\n"); rows != 4 || len(m.Network.Hosts) != 3 {
+		t.Errorf("%d lines, hosts %v", rows, m.Network.Hosts)
 	}
 }
 

@@ -239,6 +239,9 @@ func (f *Request) checkQueue(e *experiment.Experiment) error {
 			"they run; leave one of them out")
 	case e.Bus.URL != "":
 		return usage("--queue with bus.url: workers have a bus of their own; leave one of them out")
+	case slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Plan.Network.Real }):
+		return usage("--queue with network.real: a worker has all nodes of a trial on one machine, and no " +
+			"network between hosts is measured; use --hosts in place of --queue, or --hosts N with --hub")
 	}
 	if err := f.Queue.Check(); err != nil {
 		return usage("--queue: %v", err)
