@@ -23,10 +23,8 @@ if [ -z "${PLATFORMS_INSIDE:-}" ]; then
 	done
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
-	if ! unshare -Urm mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc 2>/dev/null; then
-		echo "platforms: skipped: this kernel gives no user namespace a table of foreign programs (Linux 6.7)" >&2
-		exit 0
-	fi
+	unshare -Urm mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc 2>/dev/null ||
+		missing "this kernel gives no user namespace a table of foreign programs (Linux 6.7)"
 	tree=$(GIT_INDEX_FILE="$work/index" sh -c 'git add -A && git write-tree')
 	commit=$(git -c user.name=platforms -c user.email=platforms@localhost commit-tree -m platforms "$tree")
 	git clone -q -s -n . "$work/src"

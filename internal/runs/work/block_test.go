@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/runs/work"
 	"github.com/conclave-bench/conclave/pkg/experiment"
@@ -13,8 +14,13 @@ import (
 
 func parsed(t *testing.T, transport, over string, repetitions int) *experiment.Experiment {
 	t.Helper()
-	e, err := experiment.Parse("e.yaml", []byte(fmt.Sprintf("problem: election\nalgorithms: [bully, ring-list]\n"+
-		"transport: %s\nsweep: [{vary: nodes, over: %s}]\nrepetitions: %d\n", transport, over, repetitions)),
+	return parsedAll(t, "bully, ring-list", transport, over, repetitions)
+}
+
+func parsedAll(t *testing.T, algorithms, transport, over string, repetitions int) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Parse("e.yaml", []byte(fmt.Sprintf("problem: election\nalgorithms: [%s]\n"+
+		"transport: %s\nsweep: [{vary: nodes, over: %s}]\nrepetitions: %d\n", algorithms, transport, over, repetitions)),
 		experiment.Overrides{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +81,46 @@ func TestBlocks_Real(t *testing.T) {
 		if err != nil || len(trials) != 2 || trials[0].Repetition != trials[1].Repetition ||
 			trials[0].Plan.Nodes != trials[1].Plan.Nodes || trials[0].Cell == trials[1].Cell {
 			t.Errorf("%v, %v", err, &b)
+		}
+	}
+}
+
+// TestBlocks_Busy: with few repetitions, too, all workers are busy until shortly before the end, if each takes
+// the next block when it is done with one. Four algorithms; a trial takes what the plan says.
+func TestBlocks_Busy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		points, repetitions, workers int
+		least                        float64
+	}{{6, 2, 4, 0.85}, {10, 10, 20, 0.85}} {
+		for _, transport := range []string{"sim", "nats"} {
+			over := make([]string, c.points)
+			for i := range over {
+				over[i] = fmt.Sprint(3 + i)
+			}
+			e := parsedAll(t, "bully, ring-list, chang-roberts, raft", transport, "["+strings.Join(over, ", ")+"]", c.repetitions)
+			if cells := 4 * c.points; len(e.Cells) != cells {
+				t.Fatalf("%d cells", len(e.Cells))
+			}
+			busy, sum := make([]time.Duration, c.workers), time.Duration(0)
+			for _, b := range work.Blocks(e, e.Trials()) {
+				trials, err := b.Of(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next := slices.Index(busy, slices.Min(busy))
+				for i := range trials {
+					least, most := trials[i].Plan.Cost(e.Virtual())
+					busy[next] += (least + most) / 2
+					sum += (least + most) / 2
+				}
+			}
+			share := float64(sum) / float64(slices.Max(busy)) / float64(c.workers)
+			if share < c.least {
+				t.Errorf("%s, %d cells × %d: %d workers are busy for %.0f %% of the run", transport, len(e.Cells),
+					c.repetitions, c.workers, 100*share)
+			}
+			t.Logf("%s: %.3f", transport, share)
 		}
 	}
 }
