@@ -4,8 +4,9 @@
 #   scripts/platforms.sh [PATTERN]
 #
 # Every experiment of configs/, or those whose path has PATTERN in it, has to give the same tables (see --platforms in
-# scripts/same.py). Then each platform runs one shard of an experiment, and this one merges both; and a worker of
-# linux/arm64 does the trials of a run in a queue. All programs are built from one commit of the working tree. Needs
+# scripts/same.py). Then each platform runs one shard of an experiment, and this one merges both; a worker of
+# linux/arm64 does the trials of a run in a queue; and one with another program joins a hub, which hands out that of
+# its release archive for linux/arm64. All programs are built from one commit of the working tree. Needs
 # Linux 6.7, for a table of foreign programs of its own.
 set -eu
 cd "$(dirname "$0")/.."
@@ -78,3 +79,25 @@ for table in trials summary messages operations; do
 	cmp "$work"/whole/loss/2*/$table.csv "$work"/queued/loss/2*/$table.csv
 done
 echo "platforms: the shards of two platforms, merged, and the trials of a foreign worker equal the run in one piece"
+
+# The program of the machine that joins is not that of the hub: it has a byte more.
+mkdir "$work/release" "$work/other" "$work/tmp"
+cp "$work/arm64" "$work/other/bench"
+tar -C "$work/other" -czf "$work/release/conclave-v0.0.0-linux-arm64.tar.gz" bench
+printf x >>"$work/other/bench"
+"$work/here" hub --folder "$work/hub" --listen 127.0.0.1:0 --address 127.0.0.1 --programs "$work/release" >"$work/hub.log" 2>&1 &
+servers="$servers $!"
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	! grep -q '#' "$work/hub.log" || break
+	sleep 1
+done
+join=$(grep -o '[^ ]*:[0-9]*#[^ ]*' "$work/hub.log" | tail -n 1)
+TMPDIR="$work/tmp" "$work/other/bench" join "$join" --machine arm64 --until-done >"$work/join.log" 2>&1 &
+joined=$!
+run "$work/here" run configs/loss.yaml --out "$work/joined" --hub "$work/hub" || { cat "$work/hub.log" "$work/join.log" >&2; exit 1; }
+wait $joined || { cat "$work/join.log" >&2; exit 1; }
+grep -q 'the hub has another program' "$work/join.log" || { cat "$work/join.log" >&2; exit 1; }
+for table in trials summary messages operations; do
+	cmp "$work"/whole/loss/2*/$table.csv "$work"/joined/loss/2*/$table.csv
+done
+echo "platforms: a machine of linux/arm64 has worked for a hub with the program of the release archive"

@@ -60,6 +60,10 @@ func TestRun_Hub(t *testing.T) {
 	if a, b := contents(t, latest(t, root, "small")), contents(t, latest(t, filepath.Join(root, "here"), "small")); a["trials.csv"] != b["trials.csv"] {
 		t.Error("the trials are not those of one machine")
 	}
+	has(t, bench(t, "workers", "--hub", h.Address()).want(t, Good).out, "no workers")
+	has(t, bench(t, "queue", "list", "--hub", string(folder)).want(t, Good).out, "no runs are in the queue")
+	has(t, bench(t, "queue", "list", "--hub", h.Address(), "--join", "nats://x").want(t, Usage).errors, "leave one")
+	has(t, bench(t, "workers").want(t, Usage).errors, "expected --hub HOST:PORT; or --join URL")
 	has(t, bench(t, "run", file, "--hub", h.Address(), "--hosts", "lab1").want(t, Usage).errors, "expected how many")
 	has(t, bench(t, "run", file, "--hub", "127.0.0.1:9").want(t, Usage).errors, "no credentials for the hub")
 }

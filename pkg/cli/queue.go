@@ -31,13 +31,13 @@ days, so that --resume finds what workers have finished meanwhile.`,
 }
 
 func (s *streams) queueListCommand() *cobra.Command {
-	var j queue.Server
+	var asked askedQueue
 	c := &cobra.Command{
-		Use:   "list --join URL",
+		Use:   "list {--join URL | --hub HOST:PORT}",
 		Short: "List the runs in a queue",
-		Long: `List the runs in the queue of a NATS server: when and by which build they were
-announced, whether their runner is active, how many blocks are unfinished, and
-how many results wait for the runner.
+		Long: `List the runs in the queue of a NATS server or a hub: when and by which build
+they were announced, whether their runner is active, how many blocks are
+unfinished, and how many results wait for the runner.
 
 Unreadable messages, and those not signed by the runner or one of its workers,
 are listed with the reason and their number in the stream CONCLAVE_ASIDE:
@@ -45,12 +45,13 @@ are listed with the reason and their number in the stream CONCLAVE_ASIDE:
 
 ` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue list --join nats://127.0.0.1:4222
-  bench queue list --join nats://127.0.0.1:4222 --json`,
+  bench queue list --hub lab1:7000 --json`,
 		Args: cobra.NoArgs,
 	}
-	joining(c, &j, "join", "ask NATS")
+	asking(c, &asked)
 	return s.answering(c, func([]string) (*answer.Document, error) {
-		if err := joinable(&j); err != nil {
+		j, err := asked.server()
+		if err != nil {
 			return nil, err
 		}
 		list, err := queue.List(context.Background(), j, s.note)
@@ -62,20 +63,22 @@ are listed with the reason and their number in the stream CONCLAVE_ASIDE:
 }
 
 func (s *streams) queueRemoveCommand() *cobra.Command {
-	var j queue.Server
+	var asked askedQueue
 	c := &cobra.Command{
-		Use:   "remove RUN... --join URL",
+		Use:   "remove RUN... {--join URL | --hub HOST:PORT}",
 		Short: "Remove runs from a queue",
-		Long: `Remove runs from the queue of a NATS server, with their blocks, their results,
-their traces and their set-aside messages. The folders of their runners stay,
-and --resume reruns what they lack. A run whose runner is active is not removed.
+		Long: `Remove runs from the queue of a NATS server or a hub, with their blocks, their
+results, their traces and their set-aside messages. The folders of their runners
+stay, and --resume reruns what they lack. A run whose runner is active is not
+removed.
 
 ` + answer.Explain("queue", "0", "1", "2"),
 		Example: `  bench queue remove nightly-3iehcavpwbnn --join nats://127.0.0.1:4222`,
 	}
-	joining(c, &j, "join", "ask NATS")
+	asking(c, &asked)
 	return s.answering(c, func(args []string) (*answer.Document, error) {
-		if err := joinable(&j); err != nil {
+		j, err := asked.server()
+		if err != nil {
 			return nil, err
 		}
 		if len(args) == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/runs/hub"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 )
@@ -38,6 +39,31 @@ func joinable(j *queue.Server) error {
 		return usage("--join: %v", err)
 	}
 	return nil
+}
+
+// An asked queue is that of a NATS server, or of a hub.
+type askedQueue struct {
+	queue.Server
+	hub string
+}
+
+func asking(c *cobra.Command, a *askedQueue) {
+	joining(c, &a.Server, "join", "ask NATS")
+	c.Flags().StringVar(&a.hub, "hub", "", "ask the hub at `HOST:PORT`, or that with the folder DIR")
+}
+
+func (a *askedQueue) server() (queue.Server, error) {
+	switch {
+	case a.hub == "" && a.URL == "" && a.Context == "":
+		return a.Server, usage("expected --hub HOST:PORT; or --join URL, the address of NATS, as " +
+			"tls://lab1:4222; or --nats-context NAME")
+	case a.hub == "":
+		return a.Server, joinable(&a.Server)
+	case a.URL != "" || a.Context != "":
+		return a.Server, usage("--hub with --join or --nats-context: each names a queue; leave one of " +
+			"them out")
+	}
+	return hub.Find(context.Background(), a.hub)
 }
 
 // workFlags are the flags of a worker.
@@ -147,22 +173,24 @@ func (s *streams) work(j queue.Server, f *workFlags) error {
 }
 
 func (s *streams) workersCommand() *cobra.Command {
-	var j queue.Server
+	var asked askedQueue
 	var wait time.Duration
 	c := &cobra.Command{
-		Use:   "workers --join URL",
+		Use:   "workers {--join URL | --hub HOST:PORT}",
 		Short: "List the machines that work for a queue",
-		Long: `List the workers of a NATS server: machine, cores, load, version, build, and
-current run. "bench run --queue" uses only workers of its own build.
+		Long: `List the workers of a NATS server or of a hub: machine, cores, load, version,
+build, and current run. "bench run --queue" uses only workers of its own build.
 
 ` + answer.Explain("workers", "0", "1", "2"),
-		Example: `  bench workers --join nats://127.0.0.1:4222`,
+		Example: `  bench workers --join nats://127.0.0.1:4222
+  bench workers --hub lab1:7000`,
 		Args:    cobra.NoArgs,
 	}
-	joining(c, &j, "join", "ask NATS")
+	asking(c, &asked)
 	c.Flags().DurationVar(&wait, "wait", 500*time.Millisecond, "wait `TIME` for answers")
 	return s.answering(c, func([]string) (*answer.Document, error) {
-		if err := joinable(&j); err != nil {
+		j, err := asked.server()
+		if err != nil {
 			return nil, err
 		}
 		list, err := queue.Workers(context.Background(), j, wait)
