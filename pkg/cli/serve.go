@@ -20,8 +20,10 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/report/export"
 	"github.com/conclave-bench/conclave/internal/answers/report/serve"
 	"github.com/conclave-bench/conclave/internal/answers/theme"
+	"github.com/conclave-bench/conclave/internal/commands/fleet"
 	"github.com/conclave-bench/conclave/internal/commands/history"
 	"github.com/conclave-bench/conclave/internal/commands/replay"
+	"github.com/conclave-bench/conclave/internal/runs/hub"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 )
@@ -140,6 +142,13 @@ func (s *streams) pages(dir string, port int, measuring func() string, histories
 			return history.Trends(context.Background(), place, links...)
 		},
 		Archive: export.Archive,
+		Prices: func() map[string]float64 {
+			own, err := hub.FleetFolder()
+			if err != nil {
+				return nil
+			}
+			return fleet.Prices(filepath.Dir(string(own)))
+		},
 	})
 }
 

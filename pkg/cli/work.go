@@ -184,7 +184,7 @@ build, and current run. "bench run --queue" uses only workers of its own build.
 ` + answer.Explain("workers", "0", "1", "2"),
 		Example: `  bench workers --join nats://127.0.0.1:4222
   bench workers --hub lab1:7000`,
-		Args:    cobra.NoArgs,
+		Args: cobra.NoArgs,
 	}
 	asking(c, &asked)
 	c.Flags().DurationVar(&wait, "wait", 500*time.Millisecond, "wait `TIME` for answers")

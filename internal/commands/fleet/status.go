@@ -101,6 +101,22 @@ func on(where string) string {
 	return where
 }
 
+// Prices are what the machines of the fleet in a folder cost an hour, by name. It has none where there is no
+// such fleet.
+func Prices(folder string) map[string]float64 {
+	s, err := load(folder)
+	if err != nil {
+		return nil
+	}
+	prices := map[string]float64{}
+	for _, m := range s.Machines {
+		if m.Price > 0 {
+			prices[m.Name] = m.Price
+		}
+	}
+	return prices
+}
+
 // tabulate says of each machine what it does.
 func (s *state) tabulate(d *answer.Document, workers []queue.Status, list []*run) {
 	t := d.Table("machines", answer.Columns(answer.Everybody,

@@ -71,7 +71,13 @@ func (s *Server) live(e *entry) ([]byte, error) {
 	}
 	top := e.top("live", e.Name)
 	top.Share = view.Counting(l.under.Counts)
-	html, err := s.write("live", top, l.view(e))
+	v := l.view(e)
+	var prices map[string]float64
+	if s.options.Prices != nil {
+		prices = s.options.Prices()
+	}
+	v.Machines, v.Cost = machines(&l.under, prices, time.Since(l.follower.Header().Started), l.left())
+	html, err := s.write("live", top, v)
 	l.html, l.made = html, time.Now()
 	return html, err
 }
@@ -172,6 +178,8 @@ type liveView struct {
 	Broken            []row
 	More              int // violations besides
 	Repeated          []view.Reason
+	Machines          []liveMachine
+	Cost              string // of all, in words; "": no price is known
 	Notes             []string
 	Share             int // of 100
 	Pictures          []*picture
@@ -202,11 +210,7 @@ func (l *live) view(e *entry) *liveView {
 	if v.Planned > 0 {
 		v.Share = 100 * v.Finished / v.Planned
 	}
-	since, before := l.then, l.before
-	if v.Finished == before {
-		since, before = h.Started, 0
-	}
-	if left := l.under.Left(v.Planned, before, since, time.Now()); left > 0 {
+	if left := l.left(); left > 0 {
 		v.Left = left.String()
 	}
 	if len(l.cells) == 0 {
@@ -255,6 +259,15 @@ func (l *live) view(e *entry) *liveView {
 	v.Notes = legend.Notes()
 	v.draw(main)
 	return v
+}
+
+// left is how long the run goes on, about; 0: that is not known.
+func (l *live) left() time.Duration {
+	h, since, before := l.follower.Header(), l.then, l.before
+	if l.under.Finished == before {
+		since, before = h.Started, 0
+	}
+	return l.under.Left(h.Planned, before, since, time.Now())
 }
 
 // draw draws the median and the interval of one metric, cell by cell, on one axis.

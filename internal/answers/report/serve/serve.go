@@ -44,6 +44,8 @@ type Options struct {
 	// Archive writes the run in a folder as a ZIP, in which it has that name. An error before the first byte
 	// is shown as a page.
 	Archive func(w io.Writer, dir, name string) error
+	// Prices are what machines cost an hour, by name; nil: no price is known.
+	Prices func() map[string]float64
 	// Measuring says why no page that takes work may be made now; "" or nil: it may.
 	Measuring func() string
 	// Log gets what goes wrong with connections.
