@@ -18,8 +18,8 @@ type liveMachine struct {
 	Cost string // since then; "": its price is not known
 }
 
-// machines are those that trials name, in a run that began so long ago and goes on for so long, and what all of
-// them cost, in a sentence. Prices are those of an hour.
+// machines are those that trials name, in a run that began so long ago and goes on for so long, and what all
+// of them cost, in a sentence. Prices are those of an hour.
 func machines(u *view.Underway, prices map[string]float64, since, left time.Duration) (list []liveMachine,
 	cost string) {
 	hourly := 0.0
