@@ -99,22 +99,28 @@ func TestProbe(t *testing.T) {
 
 func TestLateness_QuantilesAreRoundedUpByLittle(t *testing.T) {
 	t.Parallel()
-	var l lateness
-	if got := l.quantile(0.5); got != 0 {
+	var l Lateness
+	if got := l.Quantile(0.5); got != 0 {
 		t.Errorf("of nothing: %v", got)
 	}
 	for d := time.Duration(1); d <= 1000; d++ {
-		l.add(d * time.Microsecond)
+		l.Add(d * time.Microsecond)
 	}
 	for _, q := range []float64{0.01, 0.5, 0.99} {
 		want := time.Duration(q*1000+1) * time.Microsecond
-		if got := l.quantile(q); got < want || got > want+want/32+1 {
+		if got := l.Quantile(q); got < want || got > want+want/32+1 {
 			t.Errorf("quantile %v: %v, want %v or up to 1/32 more", q, got, want)
 		}
 	}
-	l.add(math.MaxInt64)
-	if got := l.quantile(1); got != math.MaxInt64 {
+	l.Add(math.MaxInt64)
+	if got := l.Quantile(1); got != math.MaxInt64 {
 		t.Errorf("largest: %v", got)
+	}
+	var all Lateness
+	all.Add(time.Hour)
+	all.Merge(&l)
+	if all.Count() != 1002 || all.Max() != math.MaxInt64 || all.Quantile(0.5) != l.Quantile(0.5) {
+		t.Errorf("merged: %d of them, %v at most, median %v", all.Count(), all.Max(), all.Quantile(0.5))
 	}
 }
 
@@ -122,7 +128,7 @@ func TestBucket_IsMonotonicAndInRange(t *testing.T) {
 	t.Parallel()
 	for v, last := uint64(1), 0; v < math.MaxInt64/9; v += 1 + v/50 {
 		b := bucket(v)
-		if b < last || b >= len(lateness{}.buckets) {
+		if b < last || b >= len(Lateness{}.buckets) {
 			t.Fatalf("bucket(%d) = %d after %d", v, b, last)
 		}
 		last = b

@@ -37,6 +37,9 @@ type Command struct {
 	Sweep bool
 	// Joins has the child in the process group of this process: a signal to the group reaches both.
 	Joins bool
+	// Net is the network namespace, an open file of /proc, in which the child runs; nil: that of this
+	// process. Linux alone has them, and to enter one takes CAP_SYS_ADMIN.
+	Net *os.File
 }
 
 // A Spawner starts child processes that do not outlive this process. On Linux the
@@ -78,20 +81,26 @@ func NewSpawner() *Spawner {
 }
 
 // fork starts processes on a thread of its own until the spawner is closed. The
-// thread is given back then, and not ended with the goroutine.
+// thread is given back then, and not ended with the goroutine, unless it cannot leave
+// the network namespace of a child.
 func (s *Spawner) fork() {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	var net netThread
+	defer net.leave()
 	for {
 		select {
 		case <-s.closed:
 			return
 		case r := <-s.requests:
-			args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
-			p, err := os.StartProcess(r.command.Path, args, &os.ProcAttr{
-				Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
-				Sys: childAttr(r.command.Joins),
-			})
+			var p *os.Process
+			err := net.enter(r.command.Net)
+			if err == nil {
+				args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
+				p, err = os.StartProcess(r.command.Path, args, &os.ProcAttr{
+					Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
+					Sys: childAttr(r.command.Joins),
+				})
+			}
 			r.result <- spawnResult{p, err}
 		}
 	}
