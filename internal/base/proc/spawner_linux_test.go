@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,5 +117,56 @@ func TestSpawner_Sweep(t *testing.T) {
 	c.Exit()
 	if pids := orphans(t, marker); len(pids) > 0 {
 		t.Errorf("left behind: %v", pids)
+	}
+}
+
+// TestSpawner_Net: a child runs in the network namespace that it was started in, and the next one in that
+// of this process again.
+func TestSpawner_Net(t *testing.T) {
+	t.Parallel()
+	type made struct {
+		ns  *os.File
+		err error
+	}
+	done := make(chan made)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			done <- made{nil, err}
+			return
+		}
+		ns, err := os.Open("/proc/thread-self/ns/net")
+		done <- made{ns, err}
+	}()
+	m := <-done
+	if m.err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(m.err)
+		}
+		t.Skip("no network namespaces here:", m.err)
+	}
+	defer func() { _ = m.ns.Close() }()
+	name := func(path string) string {
+		target, err := os.Readlink(path)
+		must(t, err)
+		return target
+	}
+	own := name("/proc/self/ns/net")
+	other := name(fmt.Sprintf("/proc/self/fd/%d", m.ns.Fd()))
+	s := NewSpawner()
+	defer func() { must(t, s.Close()) }()
+	exe, err := os.Executable()
+	must(t, err)
+	for i, ns := range []*os.File{m.ns, nil, m.ns, nil, nil} {
+		c, err := s.Start(Command{Path: exe, Net: ns, Env: append(os.Environ(), proctest.Key+"=stubborn")})
+		must(t, err)
+		want := own
+		if ns != nil {
+			want = other
+		}
+		if got := name(fmt.Sprintf("/proc/%d/ns/net", c.Pid())); got != want || own == other {
+			t.Errorf("child %d runs in %s, want %s of %s and %s", i, got, want, own, other)
+		}
+		c.Close()
 	}
 }

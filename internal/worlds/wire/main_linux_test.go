@@ -110,6 +110,8 @@ func eventually(t testing.TB, w *Wire, what string, ok func(*Stats) bool) *Stats
 	}
 }
 
+func netipPort(end uint32) netip.AddrPort { return netip.AddrPortFrom(Address(end), 7000) }
+
 // address is that of a port at an end.
 func address(end uint32, port int) string { return fmt.Sprintf("%s:%d", Address(end), port) }
 
@@ -154,7 +156,7 @@ func dialTCP(w *Wire, from, to uint32, timeout time.Duration) (conn net.Conn, er
 // send sends the numbers [first, last) as datagrams.
 func send(t testing.TB, from *net.UDPConn, to uint32, first, last int) {
 	t.Helper()
-	addr := net.UDPAddrFromAddrPort(netip.AddrPortFrom(Address(to), 7000))
+	addr := net.UDPAddrFromAddrPort(netipPort(to))
 	for k := first; k < last; k++ {
 		_, err := from.WriteToUDP(binary.BigEndian.AppendUint32(nil, uint32(k)), addr)
 		must(t, err)
