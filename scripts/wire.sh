@@ -10,9 +10,9 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 go test -c -o "$out/wire.test" ./internal/worlds/wire
 echo "wire: $(uname -sr), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg)"
-CONCLAVE_WIRE_SECONDS=${1:-10} "$out/wire.test" -test.run '^$' -test.bench . -test.benchtime 1x >"$out/said" ||
+CONCLAVE_WIRE_SECONDS=${1:-10} "$out/wire.test" -test.run '^$' -test.bench . -test.benchtime 1x -test.v >"$out/said" ||
 	{ cat "$out/said"; exit 1; }
-grep '^Benchmark' "$out/said" | awk '
+grep -E '^Benchmark.*(packets|/s)' "$out/said" | awk '
 	{
 		for (i = 3; i < NF; i += 2) v[$(i + 1)] = $i
 	}

@@ -145,6 +145,15 @@ func (n *Network) Skip(f *Flow, k uint64) {
 // is not changed, nor is whether a burst goes on now.
 func (f *Flow) Redraw(seed uint64) { f.base = Mix(f.base ^ seed) }
 
+// Pass has so much time go by on f, though no clock shows it: what was sent before is due that much
+// earlier, and has left that much earlier. It is for what is sent before the start of a trial, all of it at 0.
+func (f *Flow) Pass(d time.Duration) {
+	f.due = max(f.due-d, 0)
+	if f.condition != nil {
+		f.free = max(f.free-d, 0)
+	}
+}
+
 // A Fate is what becomes of one message, but for cut links and crashed
 // receivers: those are known when it is due.
 type Fate struct {

@@ -429,3 +429,36 @@ func BenchmarkSend(b *testing.B) {
 		})
 	}
 }
+
+// TestFlow_Pass: what was sent before holds up what is sent later for as long as it would if the clock had
+// shown the time between.
+func TestFlow_Pass(t *testing.T) {
+	t.Parallel()
+	for name, n := range map[string]Network{
+		"order":     {Latency: Uniform(0, 40*time.Millisecond)},
+		"bandwidth": {Latency: Constant(time.Millisecond), Bandwidth: 1000},
+	} {
+		shown, passed := n.Flow(0, 1, 0, 2), n.Flow(0, 1, 0, 2)
+		held := 0
+		for k := range 200 {
+			now := time.Duration(k) * 7 * time.Millisecond
+			want := n.Send(&shown, now, 5, nil)
+			got := n.Send(&passed, 0, 5, nil)
+			if got.Due != want.Due-now || got.Held != want.Held {
+				t.Fatalf("%s: message %d is due after %v, held %v; want %v, %v", name, k, got.Due, got.Held,
+					want.Due-now, want.Held)
+			}
+			if want.Due-now > 40*time.Millisecond || want.Held > 0 {
+				held++
+			}
+			if passed.Pass(7 * time.Millisecond); k == 100 { // also after a long time of nothing
+				passed.Pass(time.Hour)
+				shown = n.Flow(0, 1, 0, 2)
+				n.Skip(&shown, 101)
+			}
+		}
+		if name == "order" && held == 0 {
+			t.Errorf("%s: no message waited for another", name)
+		}
+	}
+}

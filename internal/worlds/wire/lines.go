@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
@@ -9,9 +10,10 @@ import (
 )
 
 // A model is what becomes of packets: their fates, where they wait, and what is counted. It does no
-// input or output, and knows no clock.
+// input or output, and reads no clock: it is told the time, by Monotonic.
 type model struct {
 	ends      uint32
+	start     time.Duration // of the trial; never: not known yet
 	network   link.Network
 	cuts      link.Cuts
 	overrides link.Overrides
@@ -23,18 +25,23 @@ type model struct {
 // A line is one link, in one direction.
 type line struct {
 	Link
-	flow link.Flow
-	late *clock.Lateness // nil: nothing was delivered
+	flow  link.Flow
+	early time.Duration   // when the last packet before the start came; 0: none did, or the start is over
+	late  *clock.Lateness // nil: nothing was delivered
 }
 
 func newModel(ends uint32) *model {
 	m := &model{ends: ends}
-	m.begin(&link.Network{Latency: link.Constant(0)})
+	m.begin(&link.Network{Latency: link.Constant(0)}, never)
 	return m
 }
 
-// begin forgets all that was, and has the network n from now on.
-func (m *model) begin(n *link.Network) {
+// never is a start that is not known yet.
+const never = time.Duration(math.MaxInt64)
+
+// begin forgets all that was, and has the network n from now on, for a trial with such a start.
+func (m *model) begin(n *link.Network, start time.Duration) {
+	m.start = start
 	m.network, m.cuts, m.overrides = *n, link.Cuts{}, link.Overrides{}
 	m.queue.clear()
 	m.strays = make([]uint64, m.ends)
@@ -79,10 +86,9 @@ func (m *model) take(from uint32, slot int32, packet []byte, sent, unread time.D
 	l := &m.lines[i]
 	l.Packets++
 	l.Bytes += uint64(len(packet))
-	at := max(sent, 0)
-	early := at - sent
+	at := m.at(l, sent)
 	fate := m.network.Send(&l.flow, at, len(packet), m.overrides.On(from, to, at))
-	w := waiting{due: fate.Due - early, sent: sent, unread: unread,
+	w := waiting{due: sent + fate.Due - at, sent: sent, unread: unread,
 		line: i, slot: slot, size: int32(len(packet))}
 	if fate.Duplicated {
 		l.Duplicated++
@@ -93,7 +99,7 @@ func (m *model) take(from uint32, slot int32, packet []byte, sent, unread time.D
 			m.spare(slot, room)
 			return
 		}
-		w.due = fate.CopyDue - early
+		w.due = sent + fate.CopyDue - at
 		m.hold(l, w, room)
 		return
 	}
@@ -101,11 +107,39 @@ func (m *model) take(from uint32, slot int32, packet []byte, sent, unread time.D
 	if lostCopy {
 		return
 	}
-	w.due = fate.CopyDue - early
+	w.due = sent + fate.CopyDue - at
 	if w.slot, room = m.queue.room(); room {
 		copy(m.queue.bytes(w.slot), packet)
 	}
 	m.hold(l, w, room)
+}
+
+// since is an instant as an offset from the start, no less than 0.
+func (m *model) since(instant time.Duration) time.Duration {
+	if instant < m.start {
+		return 0
+	}
+	return instant - m.start
+}
+
+// at is when a packet is sent on a link, as an offset from the start. What is sent before is sent at 0,
+// and time passes for the link nevertheless.
+func (m *model) at(l *line, sent time.Duration) time.Duration {
+	until := min(sent, m.start)
+	if l.early > 0 {
+		l.flow.Pass(max(until-l.early, 0))
+		l.early = 0
+	}
+	if sent < m.start {
+		l.early = sent
+	}
+	return m.since(sent)
+}
+
+// severed says whether a packet was cut on its way.
+func (m *model) severed(w *waiting, l *line) bool {
+	return !m.cuts.Whole() && w.due >= m.start &&
+		m.cuts.Severed(l.From, l.To, m.since(w.sent), m.since(w.due))
 }
 
 // loses counts a copy if it is lost.
@@ -140,7 +174,7 @@ func (m *model) due(now time.Duration) (w waiting, l *line, ok bool) {
 		}
 		w = m.queue.pop()
 		l = &m.lines[w.line]
-		if m.cuts.Whole() || !m.cuts.Severed(l.From, l.To, w.sent, w.due) {
+		if !m.severed(&w, l) {
 			return w, l, true
 		}
 		l.Cut++

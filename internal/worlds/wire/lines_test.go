@@ -119,7 +119,7 @@ func TestModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := newModel(3)
-			m.begin(&n)
+			m.begin(&n, 0)
 			type arrival struct {
 				due  time.Duration
 				mark byte
@@ -167,7 +167,7 @@ func TestModel(t *testing.T) {
 func TestModel_Cut(t *testing.T) {
 	t.Parallel()
 	m := newModel(2)
-	m.begin(&link.Network{Latency: link.Constant(10 * time.Millisecond)})
+	m.begin(&link.Network{Latency: link.Constant(10 * time.Millisecond)}, 0)
 	arrives := func(from, to uint32, sent time.Duration) bool {
 		put(t, m, from, packet(to, 1), sent)
 		w, l, ok := m.due(sent + 10*time.Millisecond)
@@ -225,7 +225,7 @@ func TestModel_NoRoom(t *testing.T) {
 	t.Parallel()
 	n := link.Network{Latency: link.Constant(0), Loss: 0.5, Seed: 3}
 	m := newModel(2)
-	m.begin(&n)
+	m.begin(&n, 0)
 	flow, lost := n.Flow(Plane, 1, 0, 2), uint64(0)
 	for range 100 {
 		m.take(1, 0, packet(2, 0), 0, 0, false)
@@ -240,13 +240,55 @@ func TestModel_NoRoom(t *testing.T) {
 	}
 }
 
-// TestModel_Early: before the start of the trial a packet takes what it would take at the start.
+// TestModel_Early: before the start of the trial, also while it is not known, a packet takes what it would
+// take at the start, and no cut is in its way; what is known of a link is not lost by the start.
 func TestModel_Early(t *testing.T) {
 	t.Parallel()
 	m := newModel(2)
-	m.begin(&link.Network{Latency: link.Constant(3 * time.Millisecond)})
-	put(t, m, 1, packet(2, 0), -time.Second)
-	if due, ok := m.queue.next(); !ok || due != -time.Second+3*time.Millisecond {
-		t.Errorf("due at %v, want 3ms after it was sent", due)
+	m.begin(&link.Network{Latency: link.Constant(3 * time.Millisecond)}, never)
+	m.apply(&fault.Effect{Change: &link.Change{Links: [][2]uint32{{1, 2}}}})
+	const now = time.Hour
+	for k := range 3 {
+		sent := now + time.Duration(k)*time.Second
+		put(t, m, 1, packet(2, 0), sent)
+		w, l, ok := m.due(sent + 3*time.Millisecond)
+		if !ok || w.due != sent+3*time.Millisecond {
+			t.Fatalf("packet %d is due at %v, %v, want 3ms after %v", k, w.due, ok, sent)
+		}
+		m.delivered(&w, l, w.due, true)
+		if k == 1 {
+			m.start = now + 10*time.Second
+		}
+	}
+	put(t, m, 1, packet(2, 0), m.start)
+	if _, _, ok := m.due(m.start + time.Second); ok || m.stats().Link(1, 2).Cut != 1 {
+		t.Error("from the start on the link is cut")
+	}
+}
+
+// TestModel_EarlyBandwidth: what left before the start does not hold up what comes later.
+func TestModel_EarlyBandwidth(t *testing.T) {
+	t.Parallel()
+	m := newModel(2)
+	m.begin(&link.Network{Latency: link.Constant(0), Bandwidth: 28e3}, never) // a packet takes 1 ms
+	const now = time.Hour
+	at := func(sent time.Duration) time.Duration {
+		put(t, m, 1, packet(2, 0), sent)
+		w, l, _ := m.due(2 * now)
+		m.delivered(&w, l, w.due, true)
+		return w.due - sent
+	}
+	for k := range 100 {
+		if took := at(now + time.Duration(k)*time.Second); took != time.Millisecond {
+			t.Fatalf("packet %d takes %v, want 1ms", k, took)
+		}
+	}
+	at(now + 100*time.Second)
+	m.start = now + 100*time.Second + 250*time.Microsecond
+	if took := at(m.start); took != 1750*time.Microsecond {
+		t.Errorf("right after another one a packet takes %v, want 1.75ms", took)
+	}
+	if took := at(m.start + time.Second); took != time.Millisecond {
+		t.Errorf("after a second a packet takes %v, want 1ms", took)
 	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,7 +69,6 @@ type mover struct {
 	fds   []uintptr     // of the devices
 	poll  []unix.PollFd // of the devices, and of the bell
 	bell  int           // rings when there are orders
-	start time.Duration // of the trial
 	lead  clock.Lead
 	waits waits
 	extra [slotSize]byte // for a packet for which there is no room
@@ -123,8 +123,10 @@ func (m *mover) obey() {
 	for _, o := range orders {
 		r := reply{Number: o.Number}
 		if o.Plan != nil {
-			m.begin(&o.Plan.Network)
-			m.start = o.Plan.Start
+			m.begin(&o.Plan.Network, cmp.Or(o.Plan.Start, never))
+		}
+		if o.Start != 0 {
+			m.start = o.Start
 		}
 		if o.Effect != nil {
 			m.apply(o.Effect)
@@ -137,9 +139,6 @@ func (m *mover) obey() {
 		}
 	}
 }
-
-// now is the time since the start of the trial.
-func (m *mover) now() time.Duration { return clock.Monotonic() - m.start }
 
 // move moves packets until something fails.
 func (m *mover) move() error {
@@ -185,7 +184,7 @@ func (m *mover) wait(busy bool) (slept bool, err error) {
 	case busy:
 		patience = &left
 	case any:
-		now := m.now()
+		now := clock.Monotonic()
 		if until = due - m.lead.Before(); until > now {
 			left = unix.NsecToTimespec(int64(until - now))
 			slept = true
@@ -213,7 +212,7 @@ func (m *mover) wait(busy bool) (slept bool, err error) {
 		return slept, nil
 	}
 	if slept && any && n == 0 && err == nil {
-		m.lead.Woke(m.now() - until)
+		m.lead.Woke(clock.Monotonic() - until)
 	}
 	return slept, err
 }
@@ -234,7 +233,7 @@ func (m *mover) read(end int, unread time.Duration) error {
 			}
 			return err
 		}
-		m.take(uint32(end)+1, slot, buffer[:n], m.now(), unread, room)
+		m.take(uint32(end)+1, slot, buffer[:n], clock.Monotonic(), unread, room)
 	}
 	return nil
 }
@@ -242,7 +241,7 @@ func (m *mover) read(end int, unread time.Duration) error {
 // deliver hands packets over that are due, and says whether there may be more of them.
 func (m *mover) deliver() (more bool) {
 	for range writeAtOnce {
-		now := m.now()
+		now := clock.Monotonic()
 		w, l, ok := m.due(now)
 		if !ok {
 			return false

@@ -17,7 +17,7 @@ type queue struct {
 	free   []int32
 }
 
-// A waiting packet.
+// A waiting packet. Its instants are of Monotonic.
 type waiting struct {
 	due    time.Duration
 	order  uint64

@@ -51,7 +51,8 @@ type Config struct {
 type Plan struct {
 	Network link.Network `json:"network"`
 	// Start is when the trial starts or has started, an instant of clock.Monotonic: times in Network and
-	// in effects are offsets from it. Until then packets take what they would take at that instant.
+	// in effects are offsets from it. 0: that is not known yet; see Wire.Start. Until the start packets take
+	// what they would take at that instant, and no link is cut.
 	Start time.Duration `json:"start"`
 }
 
@@ -144,6 +145,7 @@ func (*Unavailable) Exit() int { return 2 }
 type order struct {
 	Number uint64        `json:"number,omitempty"`
 	Plan   *Plan         `json:"plan,omitempty"`
+	Start  time.Duration `json:"start,omitempty"`
 	Effect *fault.Effect `json:"effect,omitempty"`
 	Stats  bool          `json:"stats,omitempty"`
 }

@@ -167,6 +167,12 @@ func (w *Wire) Begin(p Plan) error {
 	return w.devices(func(end int, missed uint64) { w.missed[end] = missed })
 }
 
+// Start says when the trial starts, an instant of clock.Monotonic after 0, where the plan does not.
+func (w *Wire) Start(at time.Duration) error {
+	_, err := w.ask(order{Start: at})
+	return err
+}
+
 // Apply cuts or heals links, or makes them flaky, at the instant that e names. When it returns, that is
 // known to the process that moves packets.
 func (w *Wire) Apply(e fault.Effect) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -31,6 +32,9 @@ func Open(*proc.Spawner, Config) (*Wire, error) { return nil, Available() }
 
 // Begin is Available.
 func (*Wire) Begin(Plan) error { return Available() }
+
+// Start is Available.
+func (*Wire) Start(time.Duration) error { return Available() }
 
 // Apply is Available.
 func (*Wire) Apply(fault.Effect) error { return Available() }
