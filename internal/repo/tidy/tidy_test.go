@@ -61,6 +61,7 @@ var table = []struct {
 	{"internal/base/proc", []string{"internal/base/clock", "internal/base/text"}},
 	{"internal/worlds/telemetry", []string{"pkg/algo", "pkg/trace"}},
 	{"internal/worlds/isolate", []string{"internal/worlds/guard", "internal/base/proc", "internal/worlds/telemetry"}},
+	{"internal/worlds/wire/mesh", []string{"internal/base/transport"}},
 	{"internal/worlds/wire", []string{"pkg/link", "pkg/fault", "internal/base/clock", "internal/base/proc"}},
 	{"internal/worlds/host/control", []string{
 		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
