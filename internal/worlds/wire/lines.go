@@ -10,7 +10,7 @@ import (
 )
 
 // A model is what becomes of packets: their fates, where they wait, and what is counted. It does no
-// input or output, and reads no clock: it is told the time, by Monotonic.
+// input or output, and reads no clock: instants of Monotonic are handed to it.
 type model struct {
 	ends      uint32
 	start     time.Duration // of the trial; never: not known yet
