@@ -59,7 +59,7 @@ func (l *links) metrics(s *harness.Setup) []metric.Value {
 	}
 	drawn, held := l.drawn.mean(), mean(ms(l.held), l.drawn.n)
 	achieved := mean(ms(l.given), int(l.errors.n)) + l.errors.mean()
-	if s.Network.Real { // nothing was asked for, and lateness begins at the receiver's socket
+	if s.Network.Bare() { // nothing was asked for, and lateness begins at the receiver's socket
 		requested, drawn, held = math.NaN(), math.NaN(), math.NaN()
 		achieved = mean(ms(l.given), int(l.errors.n))
 	}

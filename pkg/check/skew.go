@@ -111,7 +111,7 @@ func (j *Judge) skew() skew {
 	l := &j.links
 	n := int(l.errors.n)
 	var spans []*span
-	if !j.setup.Network.Real { // else the time on the way has no lateness in it
+	if !j.setup.Network.Bare() { // else the time on the way has no lateness in it
 		late := sum{l.errors.sum, n}
 		spans = append(spans, &span{metric.LatencyAchieved, sum{l.given + l.errors.sum, n}, late})
 	}

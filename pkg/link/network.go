@@ -30,9 +30,21 @@ type Network struct {
 
 	// Real has nothing of this happen to messages: they meet the network between the hosts.
 	Real bool `json:"real,omitempty"`
+	// Wire has all of this happen to IP packets, and messages meet what TCP makes of that.
+	Wire bool `json:"wire,omitempty"`
 	// AtMost is what algorithms reckon with, where nobody knows what the links may take; 0: what they
 	// take by the model.
 	AtMost time.Duration `json:"at_most,omitempty"`
+}
+
+// Bare says that nothing is done to messages themselves: they take what they take below.
+func (n *Network) Bare() bool { return n.Real || n.Wire }
+
+// Packets is n as packets meet it, where messages have a wire.
+func (n *Network) Packets() Network {
+	packets := *n
+	packets.Wire = false
+	return packets
 }
 
 // Check says what is wrong with n; nil if nothing is.
@@ -217,6 +229,10 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 		loss = 1
 	}
 	fate := Fate{Seq: f.Sent}
+	if n.Wire { // faults of links are faults of packets, too
+		fate.Due = sent
+		return fate
+	}
 	if n.Real {
 		fate.Due, fate.Lost = sent, loss > 0 && chance(draw(at, drawLoss), loss)
 		return fate

@@ -64,11 +64,11 @@ var table = []struct {
 	{"internal/worlds/wire/mesh", []string{"internal/base/transport"}},
 	{"internal/worlds/wire", []string{"pkg/link", "pkg/fault", "internal/base/clock", "internal/base/proc"}},
 	{"internal/worlds/host/control", []string{
-		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness",
+		"pkg/algo", "pkg/bus", "pkg/trace", "pkg/fault", "pkg/harness", "internal/worlds/wire/mesh",
 	}},
 	{"internal/worlds/host/node", []string{
 		"pkg/algo", "pkg/link", "internal/base/transport", "pkg/bus", "pkg/trace", "internal/worlds/guard", "pkg/fault",
-		"pkg/harness", "internal/worlds/host/control",
+		"pkg/harness", "internal/worlds/host/control", "internal/worlds/wire/mesh",
 		"internal/base/clock", "internal/base/proc", "internal/worlds/telemetry",
 	}},
 	{"internal/worlds/host/agent", []string{
@@ -77,7 +77,7 @@ var table = []struct {
 	}},
 	{"internal/worlds/host", []string{
 		"pkg/algo", "pkg/link", "pkg/bus", "pkg/trace", "pkg/fault", "internal/worlds/guest",
-		"pkg/harness", "internal/worlds/host/agent", "internal/worlds/host/control",
+		"pkg/harness", "internal/worlds/host/agent", "internal/worlds/host/control", "internal/worlds/wire",
 		"internal/base/clock", "internal/base/proc", "internal/base/timeservice",
 	}},
 	{"pkg/check", []string{

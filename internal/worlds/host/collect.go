@@ -254,7 +254,7 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 	}
 	fate := *r
 	fate.At, fate.Process, fate.Peer, fate.Arg, fate.Omitted = r.Due, r.Peer, r.Process, 0, false
-	if t.setup.Network.Real {
+	if t.setup.Network.Bare() {
 		fate.At = r.Sent + t.slowest()
 	}
 	down, wasDown := t.downDuring(r.Peer, r.Sent, fate.At)
@@ -276,7 +276,7 @@ func (t *trial) unaccounted(r *trace.Record, outcomes map[flight][]uint8, cut ti
 		m.insert(fate)
 		return nil
 	}
-	if fate.At > cut-grace || t.wasStalled(r.Peer, cut) {
+	if fate.At > cut-grace || t.wasStalled(r.Peer, cut) || t.setup.Network.Wire { // TCP tries on
 		if r.Plane == trace.Data {
 			end.Pending++
 		}
@@ -301,7 +301,7 @@ func (t *trial) lossOf(r *trace.Record) (lost bool, why uint64) {
 	case r.Copy == 0 && fate.Lost || r.Copy == 1 && fate.CopyLost:
 		return true, 0
 	}
-	return t.cuts.Severed(r.Process, r.Peer, r.Sent, max(r.Due, r.Sent+t.slowest())), trace.Severed
+	return !n.Wire && t.cuts.Severed(r.Process, r.Peer, r.Sent, max(r.Due, r.Sent+t.slowest())), trace.Severed
 }
 
 // downDuring says whether p was down at an instant of [from, to], and if it went

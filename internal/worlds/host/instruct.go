@@ -291,9 +291,13 @@ func (t *trial) changeLinks(i harness.Instruction) {
 	r.At = at
 	if !known && e != (fault.Effect{}) { // the nodes have to be told
 		e.Apply(&t.cuts, &t.overrides)
-		o := control.Order{Links: &e}
-		t.sudden = append(t.sudden, o)
-		t.orderNodes(o)
+		if t.setup.Network.Wire {
+			t.checkAgent(t.machine.wire.Apply(e))
+		} else {
+			o := control.Order{Links: &e}
+			t.sudden = append(t.sudden, o)
+			t.orderNodes(o)
+		}
 	}
 	t.noteRecord(r)
 }

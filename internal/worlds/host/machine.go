@@ -17,8 +17,10 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
+	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
+	"github.com/conclave-bench/conclave/internal/worlds/wire"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -29,6 +31,7 @@ type MachineConfig struct {
 	Exe      string   // the program to start as node and as bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
+	WireArgs []string // arguments that make it what moves the packets of a wire
 	Nodes    int      // the most that a trial has
 	Run      string   // marks the environment of every child, so that orphans can be found
 	Telltale []string // further environment of the children, for tests
@@ -59,6 +62,8 @@ type Machine struct {
 	far        bool           // hosts compare their clocks with each other
 	services   agent.Comparer // of this machine's time services, likewise
 	known      [][]bound      // of the clocks, when FarClocks looked
+	wire       *wire.Wire     // of the present trial, if it has one
+	mover      *proc.Spawner  // of what moves its packets
 }
 
 // A Host is a machine with nodes.
@@ -79,25 +84,38 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
+	m := &Machine{}
 	nodes, err := agent.NewLocal(agent.Config{
 		Exe: cfg.Exe, Args: cfg.NodeArgs, Bus: cfg.BusArgs, Nodes: cfg.Nodes, Ready: cfg.Ready,
-		Wall: cfg.Wall,
+		Wall: cfg.Wall, Net: m.net,
 		Env: slices.Concat([]string{"GOMAXPROCS=1", "CONCLAVE_RUN=" + cfg.Run}, cfg.Telltale,
 			guest.Bequest()),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return NewMachineOf(cfg, Host{Agent: nodes})
+	if err := m.open(cfg, Host{Agent: nodes}); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // NewMachineOf is a machine whose nodes these hosts start. Their agents are closed with it,
 // also if there is an error.
-func NewMachineOf(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
+func NewMachineOf(cfg MachineConfig, hosts ...Host) (*Machine, error) {
+	m := &Machine{}
+	if err := m.open(cfg, hosts...); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// open makes m a machine, or closes what there is of it.
+func (m *Machine) open(cfg MachineConfig, hosts ...Host) (err error) {
 	if cfg.Ready == 0 {
 		cfg.Ready = agent.PatienceFor(cfg.Nodes)
 	}
-	m = &Machine{cfg: cfg, hosts: hosts, leads: map[int]lead{}}
+	m.cfg, m.hosts, m.leads = cfg, hosts, map[int]lead{}
 	if len(hosts) > 1 {
 		m.authority, m.secret = cfg.Authority, rand.Text()
 	}
@@ -108,9 +126,8 @@ func NewMachineOf(cfg MachineConfig, hosts ...Host) (m *Machine, err error) {
 	}
 	if err != nil {
 		m.Close()
-		return nil, err
 	}
-	return m, nil
+	return err
 }
 
 // patience is with a silent end of a connection; 0: the usual one.
@@ -234,6 +251,9 @@ func (m *Machine) Close() {
 	for _, h := range m.hosts {
 		h.Agent.Close()
 	}
+	if m.mover != nil {
+		_ = m.mover.Close() // the process ended with its trial
+	}
 }
 
 // A lead is from the first order to start to the common start.
@@ -337,6 +357,7 @@ func (m *Machine) runOnce(ctx context.Context, s *harness.Setup, sink trace.Sink
 		return end, q, err
 	}
 	step := t.readHealth(&q)
+	t.judgeWire(&q)
 	t.stopNodes()
 	t.compareBus(before)
 	t.invalid = append(t.invalid, skew(q.SchedDelayP99, step)...)

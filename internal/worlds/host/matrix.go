@@ -77,7 +77,7 @@ func (t *trial) noteFlight(n *node, r *trace.Record, cut time.Duration) {
 // slowest is how long a message may have been on its way over a real network, as far as the trial
 // has seen; 0: the network is a model, which says when each is due.
 func (t *trial) slowest() time.Duration {
-	if !t.setup.Network.Real {
+	if !t.setup.Network.Bare() {
 		return 0
 	}
 	longest := t.setup.Network.Latency.Average()

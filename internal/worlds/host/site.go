@@ -68,7 +68,7 @@ func (t *trial) fixStart() error {
 		s.begun, s.start = t.start, s.course.Theirs(t.start)
 		s.rate = s.course.Rate()
 	}
-	return nil
+	return t.startWire()
 }
 
 // relateSites finds out how the clocks of the hosts ran from when they were asked before the start until such

@@ -145,6 +145,7 @@ func (t *trial) close() {
 			s.asker.Close()
 		}
 	}
+	t.machine.closeWire()
 	if t.alarm != nil {
 		t.alarm.Close()
 	}
@@ -166,7 +167,7 @@ func (t *trial) beginAtAgents() (err error) {
 			return err
 		}
 	}
-	return nil
+	return t.openWire()
 }
 
 // startNodes starts the nodes and waits until all are ready.
@@ -293,6 +294,9 @@ func (t *trial) startNode(n *node) error {
 		Bus: t.machine.access(int(n.ID-1), n.site.index), Kinds: t.coordinator.WatchedKinds(), Links: t.known,
 	}
 	a.Bus.Stamp = t.setup.Network.Real
+	if t.setup.Network.Wire {
+		a.Mesh, a.Links = t.mesh(), nil
+	}
 	for kind := range trace.Types() {
 		if t.coordinator.Watches(kind) {
 			a.Watch = append(a.Watch, kind)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/worlds/host"
 	"github.com/conclave-bench/conclave/internal/worlds/host/node"
+	"github.com/conclave-bench/conclave/internal/worlds/wire"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/check"
@@ -51,6 +53,9 @@ func init() {
 		err = relay(os.Args[2:])
 	case "trial-bus":
 		err = unlocked(func() error { return bus.ServeProcess(os.Stdin, os.Stdout) })
+	case "trial-wire":
+		ends, _ := strconv.Atoi(os.Args[2])
+		err = unlocked(func() error { return wire.Run(os.Stdin, os.Stdout, ends) })
 	case "trial-frail-bus":
 		err = frailBus()
 	case "trial-moody":
@@ -140,6 +145,7 @@ func newMachine(tb testing.TB, nodes int, change ...func(*host.MachineConfig)) *
 	must(tb, err)
 	cfg := host.MachineConfig{
 		Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"}, Nodes: nodes,
+		WireArgs: []string{"trial-wire"},
 		Run: "trial-test",
 	}
 	for _, f := range change {

@@ -99,7 +99,7 @@ func (l *Local) join(n *node, a *control.Assignment) error {
 			c = s.crews[len(s.crews)-1]
 		}
 		if c == nil || c.room == 0 {
-			child, err := l.spawn()
+			child, err := l.spawn(nil)
 			if err != nil {
 				return err
 			}

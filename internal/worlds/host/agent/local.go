@@ -17,6 +17,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/internal/worlds/telemetry"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -31,6 +32,8 @@ type Config struct {
 	Nodes int                  // the most that a trial has
 	Ready time.Duration        // how long a node may take to read what it is
 	Wall  func() time.Duration // the wall clock, for tests; nil: the system's
+	// Net is the network namespace of each node of the present trial; nil, or of nil: that of this process.
+	Net func(algo.ID) *os.File
 }
 
 // A Local is the agent of this machine, in this process. It leaves nothing behind when it
@@ -144,7 +147,7 @@ func (l *Local) End() error {
 	close(s.over)
 	s.watch.end()
 	for _, n := range s.nodes {
-		if a, is := n.life.(alone); is && n.left.Load() && !n.harmed {
+		if a, is := n.life.(alone); is && n.left.Load() && !n.harmed && n.net == nil {
 			l.idle = append(l.idle, a.child)
 		} else {
 			n.life.close()
@@ -165,6 +168,9 @@ func (l *Local) End() error {
 func (l *Local) Start(a control.Assignment) (err error) {
 	s := l.session
 	n := &node{Ref: Ref{a.ID, a.Incarnation}}
+	if l.cfg.Net != nil {
+		n.net = l.cfg.Net(a.ID)
+	}
 	n.telemetry = filepath.Join(s.dir, fmt.Sprintf("p%d-%d", a.ID, a.Incarnation))
 	n.saved = s.savedBy(a.ID)
 	a.Telemetry, a.Tally, a.Saved = n.telemetry, s.tallyPath(), n.saved
@@ -180,7 +186,7 @@ func (l *Local) Start(a control.Assignment) (err error) {
 	}
 	child := l.reuse(n)
 	if child == nil {
-		if child, err = l.spawn(); err != nil {
+		if child, err = l.spawn(n.net); err != nil {
 			return fmt.Errorf("start node p%d: %w", a.ID, err)
 		}
 	}
@@ -218,7 +224,7 @@ func (l *Local) Stock() (Stock, error) {
 // reuse is a process of a former trial; nil: there is none. A node that is up again gets a new
 // one in any case, so that outages take as long with reuse as without.
 func (l *Local) reuse(n *node) *proc.Child {
-	for l.session.Reuse && n.Incarnation == 0 && len(l.idle) > 0 {
+	for l.session.Reuse && n.Incarnation == 0 && n.net == nil && len(l.idle) > 0 {
 		child := l.idle[0]
 		l.idle = l.idle[1:]
 		select {
@@ -231,9 +237,9 @@ func (l *Local) reuse(n *node) *proc.Child {
 	return nil
 }
 
-// spawn starts a process for nodes.
-func (l *Local) spawn() (*proc.Child, error) {
-	return l.spawner.Start(proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env})
+// spawn starts a process for nodes in a network namespace; nil: that of this process.
+func (l *Local) spawn(net *os.File) (*proc.Child, error) {
+	return l.spawner.Start(proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env, Net: net})
 }
 
 func (s *session) add(n *node) { s.nodes, s.byRef[n.Ref] = append(s.nodes, n), n }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ import (
 // A node is one incarnation of a node.
 type node struct {
 	Ref
+	net       *os.File // its network namespace; nil: that of the agent
 	life      life
 	telemetry string                           // path
 	reader    atomic.Pointer[telemetry.Reader] // nil until it is ready, and after the trial

@@ -7,6 +7,7 @@ package control
 import (
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/worlds/wire/mesh"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -24,6 +25,7 @@ type Assignment struct {
 	Telemetry   string                `json:"telemetry"`       // path of the file to make
 	Limit       int64                 `json:"limit,omitempty"`
 	Bus         bus.DialConfig        `json:"bus"`
+	Mesh        *mesh.Config          `json:"mesh,omitempty"`  // in place of the bus
 	Watch       []trace.Type          `json:"watch,omitempty"` // records to report at once
 	Kinds       []uint8               `json:"kinds,omitempty"` // of messages, where those are watched
 	Timeline    []harness.Instruction `json:"timeline,omitempty"`

@@ -22,6 +22,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/internal/worlds/telemetry"
+	"github.com/conclave-bench/conclave/internal/worlds/wire/mesh"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/fault"
@@ -72,6 +73,7 @@ type node struct {
 	pending   int
 	sent, got uint64 // copies of algorithm messages
 	lastDue   time.Duration
+	came      time.Duration // of the last message, where nothing is done to messages
 	executed  uint64
 	reports   uint64
 	late      time.Duration
@@ -266,11 +268,12 @@ func (n *node) connect(trial string) (err error) {
 	if n.shared() { // else rooms for all would fill the memory
 		n.Bus.Room = 4096 + 4*n.setup.Nodes
 	}
-	conn, err := bus.Dial(n.Bus)
-	if err != nil {
+	if n.Mesh != nil {
+		n.conn = mesh.New(*n.Mesh)
+	} else if n.conn, err = bus.Dial(n.Bus); err != nil {
+		n.conn = nil // and no nil of the bus
 		return err
 	}
-	n.conn = conn
 	n.in, err = n.conn.Join(trial, uint32(n.ID), n.setup.Nodes)
 	return err
 }
@@ -543,8 +546,9 @@ func (n *node) queueMessage(msg transport.Message, now time.Duration) {
 		n.got++
 		n.tele.Word(control.WordGot).Store(n.got)
 	}
-	if n.setup.Network.Real { // nothing but the network delays it
-		f.Due = cameAt(&msg, now)
+	if n.setup.Network.Bare() { // nothing but the network delays it
+		n.came = max(n.came, cameAt(&msg, now)) // what came later is not due earlier, by two clocks
+		f.Due = n.came
 	}
 	late := max(now-f.Due, 0)
 	late -= n.handling.last.overlap(stretch{f.Due, now}) // it could not take it in
