@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/spf13/pflag"
@@ -21,6 +22,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/internal/worlds/host/node"
 	"github.com/conclave-bench/conclave/internal/worlds/isolate"
+	"github.com/conclave-bench/conclave/internal/worlds/wire"
 	"github.com/conclave-bench/conclave/pkg/bus"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner/nodes"
@@ -46,6 +48,9 @@ func Bench() int {
 	if len(os.Args) > 2 && os.Args[1] == isolatedRole {
 		return isolated(os.Args[2:])
 	}
+	if len(os.Args) == 3 && os.Args[1] == wireRole {
+		return role("wire", asWire)
+	}
 	s := newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ())
 	if isolate.Possible() && s.runsPlugins(os.Args[1:]) {
 		return s.apart(os.Args[1:])
@@ -57,12 +62,23 @@ func Bench() int {
 // Node is the command node: one node of a trial.
 func Node() int { return nodeCommand(os.Args[1:], os.Stderr) }
 
+// asWire moves the packets of a wire.
+func asWire(in io.Reader, out io.Writer) error {
+	ends, err := strconv.Atoi(os.Args[len(os.Args)-1])
+	if err != nil {
+		return err
+	}
+	return wire.Run(in, out, ends)
+}
+
 func nodeCommand(args []string, stderr io.Writer) int {
 	switch {
 	case len(args) == 0 || args[0] == nodeRole:
 		return role("node", asNode)
 	case args[0] == busRole:
 		return role("bus", bus.ServeProcess)
+	case args[0] == wireRole && len(args) == 2:
+		return role("wire", asWire)
 	case args[0] == "host":
 		return withPlugins(args, stderr, serveWork)
 	case args[0] == "agent":

@@ -22,6 +22,7 @@ import (
 const (
 	nodeRole = "__node"
 	busRole  = "__bus"
+	wireRole = "__wire" // and for how many ends
 	workRole = "__work"
 	// isolatedRole does what its further arguments say: the verb of a command, or a drawing.
 	isolatedRole = "__isolated"
@@ -45,7 +46,7 @@ func executable() (string, error) {
 func programs() (runner.Options, error) {
 	exe, err := executable()
 	return runner.Options{Machine: nodes.Machine, Exe: exe, NodeArgs: []string{nodeRole},
-		BusArgs: []string{busRole}, WorkArgs: []string{workRole}}, err
+		BusArgs: []string{busRole}, WireArgs: []string{wireRole}, WorkArgs: []string{workRole}}, err
 }
 
 // streams is what a command may touch of the process that it runs in.

@@ -211,6 +211,10 @@ func networkFields(files *folder, s *settings) []field {
 			At: &p.Network.Real,
 			Doc: "inject nothing: messages meet the network between the hosts of the run, which is " +
 				"measured; in place of the other keys of network"},
+		{Name: "wire", Example: "true", See: "explanation/model.md#a-wire", Default: "false",
+			At: &p.Network.Wire,
+			Doc: "the other keys of network are about IP packets, which messages cross by TCP: Linux " +
+				"alone, with root or user namespaces"},
 		{Name: "at_most", Example: "150ms", With: "real: true", See: "how-to/real-network.md",
 			Note: "100ms, or of recorded what was measured", At: &p.Network.AtMost,
 			Min: time.Microsecond, Max: longest,

@@ -37,6 +37,7 @@ func (v *variant) plan() harness.Plan {
 	}
 	v.shape(&p)
 	v.realNetwork(&p)
+	v.wire(&p)
 	v.house(&p)
 	v.replayed(&p)
 	v.links(&p)

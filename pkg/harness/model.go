@@ -41,7 +41,7 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	}
 	h := p.hazards()
 	hazard(*h.of(fault.Loss), survives.Loss, "does not survive message loss")
-	say(p.Network.Duplication == 0 || survives.Duplication,
+	say(p.Network.Duplication == 0 || p.Network.Wire || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
 		decimal(p.Network.Duplication))
 	hazard(*h.of(fault.Partition), survives.Partition, "does not survive a partition")
@@ -55,11 +55,14 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	say(anchor == algo.None || anchor != p.Leader, "process %d, which the others need, does not lead, "+
 		"but the scenario makes it lead", anchor)
 	hazard(*h.of(fault.Recovery), survives.Recovery, "does not survive the return of a crashed process")
-	say(!p.Network.Unordered || !needs.FIFO, "needs FIFO links (network.order unordered)")
+	say(!p.Network.Unordered || p.Network.Wire || !needs.FIFO, "needs FIFO links (network.order unordered)")
 	synchronous := needs.Synchrony == algo.Synchronous
 	latency := "latency " + p.Network.Latency.Distribution()
 	if p.Network.AtMost > 0 {
 		latency = "at_most is no promise"
+	}
+	if p.Network.Wire {
+		latency = "wire: TCP sends again what is lost"
 	}
 	say(!synchronous || net.Bounded, "is synchronous, and the latency is unbounded (network.%s)", latency)
 	hazard(*h.of(fault.LinkDelay), !synchronous, "is synchronous, and a latency is larger than d for a while")
@@ -102,9 +105,11 @@ func (p *Plan) hazards() (h hazards) {
 			*at = cause
 		}
 	}
-	note(fault.Loss, "network.loss "+decimal(p.Network.Loss), p.Network.Loss > 0)
-	note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
-	note(fault.Loss, "network.links", p.Network.Loses())
+	if !p.Network.Wire { // else packets are lost, and messages are late
+		note(fault.Loss, "network.loss "+decimal(p.Network.Loss), p.Network.Loss > 0)
+		note(fault.Loss, "bursts of network.loss", p.Network.LossRate() > 0)
+		note(fault.Loss, "network.links", p.Network.Loses())
+	}
 	does := p.Scenario.Does()
 	d, _ := p.Network.Bound()
 	for _, e := range does.Happens(p, p.Scenario.Settle()) {

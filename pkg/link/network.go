@@ -158,7 +158,8 @@ func (n *Network) Skip(f *Flow, k uint64) {
 func (f *Flow) Redraw(seed uint64) { f.base = Mix(f.base ^ seed) }
 
 // Pass has so much time go by on f, though no clock shows it: what was sent before is due that much
-// earlier, and has left that much earlier. It is for what is sent before the start of a trial, all of it at 0.
+// earlier, and has left that much earlier. It is for what is sent before the start of a trial, all of it
+// at 0.
 func (f *Flow) Pass(d time.Duration) {
 	f.due = max(f.due-d, 0)
 	if f.condition != nil {

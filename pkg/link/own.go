@@ -129,7 +129,7 @@ const slowTrial = 3.0902
 // Bound is the largest latency that an algorithm has to reckon with on any link, and
 // whether none is larger: see Latency.Bound. Of links that vary it reckons with the 99.9th
 // percentile of both. The time that a message waits for bandwidth is not in it, since it
-// depends on what is sent; so it is no bound then.
+// depends on what is sent; so it is no bound then. Nor is there one if TCP sends again what is lost.
 func (n *Network) Bound() (d time.Duration, bounded bool) {
 	if n.AtMost > 0 {
 		return n.AtMost, false
@@ -145,7 +145,7 @@ func (n *Network) Bound() (d time.Duration, bounded bool) {
 	if v := n.Variation; v != nil {
 		d, bounded = vary(d, max(v.factor(slowTrial), 1)), false
 	}
-	return d, bounded && !n.limited()
+	return d, bounded && !n.limited() && !(n.Wire && n.Loses())
 }
 
 // A condition is what makes a link unlike others, or unlike what it was.

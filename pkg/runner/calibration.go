@@ -137,7 +137,7 @@ func (c *calibration) warnings(e *experiment.Experiment) (out []string) {
 		if a.copies == 0 {
 			continue
 		}
-		if !flaky(p) && !p.Network.Uneven() { // there is a single loss to compare with
+		if !flaky(p) && !p.Network.Uneven() && !p.Network.Wire { // there is a single loss to compare with
 			// Losses that come in bursts say as much as fewer independent ones.
 			share := 1.0
 			if b := p.Network.Burst; b != nil {

@@ -33,6 +33,7 @@ type Options struct {
 	Exe      string   // the program to start as nodes and as the bus
 	NodeArgs []string // arguments that make it a node
 	BusArgs  []string // arguments that make it the bus
+	WireArgs []string // arguments that make it what moves the packets of a wire (network.wire)
 	// WorkArgs are arguments that make it a worker (work.Serve), which simulates, and which is the
 	// host of a run of several rounds. None: this process does both, and shares the fate of the plugins.
 	WorkArgs []string

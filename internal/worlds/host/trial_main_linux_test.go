@@ -146,7 +146,7 @@ func newMachine(tb testing.TB, nodes int, change ...func(*host.MachineConfig)) *
 	cfg := host.MachineConfig{
 		Exe: exe, NodeArgs: []string{"trial-node"}, BusArgs: []string{"trial-bus"}, Nodes: nodes,
 		WireArgs: []string{"trial-wire"},
-		Run: "trial-test",
+		Run:      "trial-test",
 	}
 	for _, f := range change {
 		f(&cfg)

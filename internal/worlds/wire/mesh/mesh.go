@@ -81,8 +81,8 @@ func New(cfg Config) *Conn {
 // as they begin to listen. The address of self must be one of this machine.
 func (c *Conn) Join(trial string, self uint32, n int) (<-chan transport.Message, error) {
 	if self < 1 || int(self) > n || n > len(c.cfg.Addresses) || len(trial) > mostTrial {
-		return nil, fmt.Errorf("mesh: join trial %.40q as process %d of %d, with %d addresses", trial, self, n,
-			len(c.cfg.Addresses))
+		return nil, fmt.Errorf("mesh: join trial %.40q as process %d of %d, with %d addresses", trial, self,
+			n, len(c.cfg.Addresses))
 	}
 	config := net.ListenConfig{KeepAlive: -1} // no packet but those of messages
 	own := c.cfg.Addresses[self-1]
