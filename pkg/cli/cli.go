@@ -52,6 +52,9 @@ func Bench() int {
 		return role("wire", asWire)
 	}
 	s := newStreams(os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	if code, done := s.enter(os.Args[1:]); done {
+		return code
+	}
 	if isolate.Possible() && s.runsPlugins(os.Args[1:]) {
 		return s.apart(os.Args[1:])
 	}

@@ -8,47 +8,58 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A netThread is the thread that forks, as far as network namespaces go: a child has that of the
-// thread. The zero value is a thread in the namespace of this process.
-type netThread struct {
-	home *os.File // the namespace of this process, once the thread was in another
-	away bool
-}
-
-// enter has the thread in a namespace; nil: that of this process.
-func (n *netThread) enter(ns *os.File) (err error) {
-	if ns == nil {
-		return n.goHome()
-	}
-	if n.home == nil {
-		if n.home, err = os.Open("/proc/thread-self/ns/net"); err != nil {
-			return fmt.Errorf("network namespace: %w", err)
+// OwnThread runs f on a goroutine that has a thread for itself, and does not wait for it. It is not the
+// first thread of the process, of which /proc/self tells. If f returns false, the thread ends with it:
+// what was done to it is not to be met by others.
+func OwnThread(f func() (back bool)) {
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != os.Getpid() {
+			if f() {
+				runtime.UnlockOSThread()
+			}
+			return
 		}
-	}
-	if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("enter network namespace: %w", err)
-	}
-	n.away = true
-	return nil
-}
-
-func (n *netThread) goHome() error {
-	if !n.away {
-		return nil
-	}
-	if err := unix.Setns(int(n.home.Fd()), unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("leave network namespace: %w", err)
-	}
-	n.away = false
-	return nil
-}
-
-// leave gives the thread back. In a foreign namespace it ends with its goroutine instead.
-func (n *netThread) leave() {
-	if n.goHome() == nil {
+		begun := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(begun)
+			if f() {
+				runtime.UnlockOSThread()
+			}
+		}()
+		<-begun
 		runtime.UnlockOSThread()
-	}
-	if n.home != nil {
-		_ = n.home.Close() // nothing was written
-	}
+	}()
+}
+
+// InNet runs f on a thread of its own in a network namespace that the thread enters, and does not wait
+// for it. If the thread cannot enter it, f learns why. Where it cannot come back, as in a user namespace
+// that does not own the namespace of this process, it ends.
+func InNet(enter func() error, f func(err error)) {
+	OwnThread(func() (back bool) {
+		home, err := os.Open("/proc/thread-self/ns/net")
+		if err == nil {
+			defer func() { _ = home.Close() }() // nothing was written
+			err = enter()
+		}
+		f(err)
+		return err != nil || unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil
+	})
+}
+
+// startIn starts a process in a network namespace, from a thread that lasts as long as the process: the
+// process ends with the thread.
+func startIn(r spawnRequest) {
+	ns := int(r.command.Net.Fd())
+	InNet(func() error { return unix.Setns(ns, unix.CLONE_NEWNET) }, func(err error) {
+		if err != nil {
+			r.result <- spawnResult{nil, fmt.Errorf("enter network namespace: %w", err)}
+			return
+		}
+		started := r.start()
+		if r.result <- started; started.err == nil {
+			<-r.over
+		}
+	})
 }

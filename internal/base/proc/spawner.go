@@ -60,6 +60,7 @@ type spawnRequest struct {
 	command Command
 	files   []*os.File
 	result  chan<- spawnResult
+	over    <-chan struct{} // closed when the process has ended
 }
 
 type spawnResult struct {
@@ -81,29 +82,28 @@ func NewSpawner() *Spawner {
 }
 
 // fork starts processes on a thread of its own until the spawner is closed. The
-// thread is given back then, and not ended with the goroutine, unless it cannot leave
-// the network namespace of a child.
+// thread is given back then, and not ended with the goroutine.
 func (s *Spawner) fork() {
 	runtime.LockOSThread()
-	var net netThread
-	defer net.leave()
+	defer runtime.UnlockOSThread()
 	for {
 		select {
 		case <-s.closed:
 			return
 		case r := <-s.requests:
-			var p *os.Process
-			err := net.enter(r.command.Net)
-			if err == nil {
-				args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
-				p, err = os.StartProcess(r.command.Path, args, &os.ProcAttr{
-					Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
-					Sys: childAttr(r.command.Joins),
-				})
-			}
-			r.result <- spawnResult{p, err}
+			r.result <- r.start()
 		}
 	}
+}
+
+// start starts the process on the present thread.
+func (r *spawnRequest) start() spawnResult {
+	args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
+	p, err := os.StartProcess(r.command.Path, args, &os.ProcAttr{
+		Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
+		Sys: childAttr(r.command.Joins),
+	})
+	return spawnResult{p, err}
 }
 
 // Start starts a child in a process group of its own, so that Ctrl-C at the
@@ -150,7 +150,8 @@ func (s *Spawner) start(c Command) (*Child, error) {
 		}
 		c.Env = append(slices.Clone(c.Env), trail)
 	}
-	process, err := s.request(c, append(theirs[:], c.Files...))
+	over := make(chan struct{})
+	process, err := s.request(c, append(theirs[:], c.Files...), over)
 	if err != nil {
 		closeAll(ours[:])
 		return nil, err
@@ -162,7 +163,7 @@ func (s *Spawner) start(c Command) (*Child, error) {
 	if !s.adopt(child) { // closed in the meantime
 		child.Kill()
 	}
-	go s.supervise(child, process)
+	go s.supervise(child, process, over)
 	return child, nil
 }
 
@@ -179,12 +180,17 @@ func newTrail() string {
 }
 
 // request has a process forked.
-func (s *Spawner) request(c Command, files []*os.File) (*os.Process, error) {
+func (s *Spawner) request(c Command, files []*os.File, over <-chan struct{}) (*os.Process, error) {
 	result := make(chan spawnResult, 1)
+	if c.Net != nil && !s.isClosed() { // start looks again
+		startIn(spawnRequest{c, files, result, over})
+		r := <-result
+		return r.process, r.err
+	}
 	select {
 	case <-s.closed:
 		return nil, fmt.Errorf("%s: %w", c.Path, errSpawnerClosed)
-	case s.requests <- spawnRequest{c, files, result}:
+	case s.requests <- spawnRequest{c, files, result, over}:
 		r := <-result
 		return r.process, r.err
 	}
@@ -208,8 +214,9 @@ func (s *Spawner) isClosed() bool {
 }
 
 // supervise waits for the child's end.
-func (s *Spawner) supervise(c *Child, process *os.Process) {
+func (s *Spawner) supervise(c *Child, process *os.Process, over chan<- struct{}) {
 	c.reap(process)
+	close(over)
 	if c.trail != "" {
 		sweep(c.trail)
 	}

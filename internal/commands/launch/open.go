@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/commands/replay"
 	"github.com/conclave-bench/conclave/internal/runs/queue"
+	"github.com/conclave-bench/conclave/internal/worlds/wire"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/results"
 	"github.com/conclave-bench/conclave/pkg/runner"
@@ -58,7 +60,7 @@ func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
 		if err := errors.Join(CheckHost(e, f.Host), f.loadHosts(e, "")); err != nil {
 			return nil, nil, err
 		}
-		if err := f.checkQueue(e); err != nil {
+		if err := cmp.Or(f.checkQueue(e), f.checkWire(e)); err != nil {
 			return nil, nil, err
 		}
 		config, err := e.Resolved()
@@ -98,7 +100,7 @@ func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(f.loadHosts(e, dir), f.checkQueue(e)); err != nil {
+	if err := errors.Join(f.loadHosts(e, dir), f.checkQueue(e), f.checkWire(e)); err != nil {
 		return nil, nil, err
 	}
 	if err := f.sameHost(dir); err != nil {
@@ -247,6 +249,19 @@ func (f *Request) checkQueue(e *experiment.Experiment) error {
 		return usage("--queue: %v", err)
 	}
 	return nil
+}
+
+// checkWire says why the trials cannot have the wire that e asks for.
+func (f *Request) checkWire(e *experiment.Experiment) error {
+	switch {
+	case !slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Plan.Network.Wire }):
+		return nil
+	case f.Hosts != "":
+		return usage("--hosts with network.wire: a wire is on one machine; leave one of them out")
+	case f.Host != "" || f.Queue.URL != "": // the machines there say so
+		return nil
+	}
+	return wire.Available()
 }
 
 // KeyFile is in the folder of a run that uses a queue, until the run is over.

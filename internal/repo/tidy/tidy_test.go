@@ -146,7 +146,7 @@ var table = []struct {
 		"pkg/runner", "pkg/trace"}},
 	{"internal/commands/progress", []string{"internal/answers/answer", "internal/base/console", "internal/answers/view",
 		"internal/commands/outcome", "internal/base/stats", "pkg/runner", "pkg/trace"}},
-	{"internal/commands/launch", []string{"internal/answers/answer", "internal/commands/catalog", "internal/commands/outcome", "internal/commands/plan",
+	{"internal/commands/launch", []string{"internal/worlds/wire", "internal/answers/answer", "internal/commands/catalog", "internal/commands/outcome", "internal/commands/plan",
 		"internal/base/program", "internal/commands/progress", "internal/base/console", "internal/runs/hub", "internal/runs/queue", "internal/commands/replay", "internal/base/transport",
 		"pkg/experiment", "pkg/results", "pkg/runner"}},
 	{"internal/commands/fleet", []string{"internal/answers/answer", "internal/base/files", "internal/base/proc", "internal/base/text",

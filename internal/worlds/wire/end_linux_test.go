@@ -176,6 +176,15 @@ func ping() int {
 		fmt.Println(err)
 		return 1
 	}
+	for _, net := range []*os.File{w.Net(1), w.Net(2), nil} {
+		c, err := s.Start(proc.Command{Path: config(1).Exe, Net: net,
+			Env: append(os.Environ(), proctest.Key+"=sleeper")})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		c.Close()
+	}
 	conns := make(chan error, 1)
 	err = w.Do(2, func() error {
 		l, err := listenRaw(2)

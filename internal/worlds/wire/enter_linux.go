@@ -23,13 +23,7 @@ func Available() error {
 }
 
 // freshSpace makes a network namespace, which ends at once.
-func freshSpace() error {
-	done := make(chan error, 1)
-	go func() {
-		done <- elsewhere(unshare, func() error { return nil })
-	}()
-	return <-done
-}
+func freshSpace() error { return elsewhere(unshare, func() error { return nil }) }
 
 // spaceless is why there are no network namespaces.
 func spaceless(err error) *Unavailable {

@@ -9,10 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conclave-bench/conclave/internal/base/proc"
 )
 
 // device is the name of the TUN device of each end.
@@ -34,11 +35,7 @@ type space struct {
 // newSpace makes the namespace of an end, with its device.
 func newSpace(end uint32) (s *space, err error) {
 	s = &space{}
-	done := make(chan error, 1)
-	go func() {
-		done <- elsewhere(unshare, func() error { return s.furnish(end) })
-	}()
-	if err := <-done; err != nil {
+	if err := elsewhere(unshare, func() error { return s.furnish(end) }); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -48,33 +45,21 @@ func newSpace(end uint32) (s *space, err error) {
 // unshare has the thread in a new namespace.
 func unshare() error { return unix.Unshare(unix.CLONE_NEWNET) }
 
-// elsewhere has the thread go into another namespace, runs f there, and comes back. It is for a goroutine
-// of its own: a thread that cannot come back ends with it.
+// elsewhere runs f on a thread in a namespace, and waits for it.
 func elsewhere(enter, f func() error) error {
-	runtime.LockOSThread()
-	home, err := os.Open("/proc/thread-self/ns/net")
-	if err == nil {
-		defer func() { _ = home.Close() }() // nothing was written
-		err = enter()
-	}
-	if err != nil {
-		runtime.UnlockOSThread()
-		return err
-	}
-	err = f()
-	if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil {
-		runtime.UnlockOSThread()
-	}
-	return err
+	done := make(chan error, 1)
+	proc.InNet(enter, func(err error) {
+		if err == nil {
+			err = f()
+		}
+		done <- err
+	})
+	return <-done
 }
 
 // do runs f on a thread in the namespace.
 func (s *space) do(f func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		done <- elsewhere(func() error { return unix.Setns(int(s.ns.Fd()), unix.CLONE_NEWNET) }, f)
-	}()
-	return <-done
+	return elsewhere(func() error { return unix.Setns(int(s.ns.Fd()), unix.CLONE_NEWNET) }, f)
 }
 
 // furnish opens what is needed of the namespace in which the thread is, and makes its device.
