@@ -29,7 +29,9 @@ func (s *streams) enter(args []string) (code int, done bool) {
 // mayWant says whether an argument, a file or a folder that args name, or a variable may ask for a wire.
 func (s *streams) mayWant(args []string) bool {
 	asks := func(text string) bool { return wants.MatchString(text) }
-	if slices.ContainsFunc(s.env, func(v string) bool { return strings.HasPrefix(v, "CONCLAVE_") && asks(v) }) {
+	if slices.ContainsFunc(s.env, func(v string) bool {
+		return strings.HasPrefix(v, "CONCLAVE_") && asks(v)
+	}) {
 		return true
 	}
 	for _, arg := range args {

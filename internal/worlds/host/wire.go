@@ -96,7 +96,7 @@ func (t *trial) judgeWire(q *harness.Quality) {
 	}
 	q.SchedDelayP99 = max(q.SchedDelayP99, s.Late.P99)
 	if lost := s.LostByMachine(); lost > 0 {
-		t.invalid = append(t.invalid, fmt.Sprintf("the machine lost %d packets of the wire, which it moved too "+
-			"slowly; use fewer nodes, or end other programs", lost))
+		t.invalid = append(t.invalid, fmt.Sprintf("the machine lost %d packets of the wire, which it moved "+
+			"too slowly; use fewer nodes, or end other programs", lost))
 	}
 }
