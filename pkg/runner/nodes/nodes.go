@@ -47,8 +47,8 @@ func Machine(ctx context.Context, e *experiment.Experiment, o runner.Options, r 
 func Local(o runner.Options, external bus.DialConfig) func(runner.Room) (runner.Machine, error) {
 	return func(r runner.Room) (runner.Machine, error) {
 		m, err := host.NewMachine(host.MachineConfig{Exe: o.Exe, NodeArgs: o.NodeArgs, BusArgs: o.BusArgs,
-			WireArgs: o.WireArgs,
-			Nodes:    r.Nodes, Run: r.Run, Ready: r.Ready, Limit: r.Limit, Pause: r.Pause, External: external})
+			WireArgs: o.WireArgs, Nodes: r.Nodes, Run: r.Run, Ready: r.Ready, Limit: r.Limit,
+			Pause: r.Pause, External: external})
 		if err != nil {
 			return nil, err
 		}
