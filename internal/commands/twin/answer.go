@@ -230,6 +230,7 @@ func addTwins(d *answer.Document, list []prediction) {
 		if p.Used {
 			with, width = interval(p.With), number(p.With.Width()/p.Alone.Width(), "%.2f")
 		}
-		t.Row(p.cell, p.metric, p.n, interval(p.Alone), number(p.twins, "%.4g"), off, correlation, with, width)
+		t.Row(p.cell, p.metric, p.n, interval(p.Alone), number(p.twins, "%.4g"), off, correlation, with,
+			width)
 	}
 }
