@@ -181,9 +181,9 @@ func headline(list []prediction) string {
 	text := fmt.Sprintf("prediction  the simulated mean differs from the measured one by %s (%s of %s)",
 		offBy(worst.off), worst.metric, worst.cell)
 	if known > 1 {
-		text = fmt.Sprintf("prediction  the simulated mean differs from the measured one by at most %s (%s of "+
-			"%s); no difference was found in %d of %d figures", offBy(worst.off), worst.metric, worst.cell, alike,
-			known)
+		text = fmt.Sprintf("prediction  the simulated mean differs from the measured one by at most %s "+
+			"(%s of %s); no difference was found in %d of %d figures", offBy(worst.off), worst.metric,
+			worst.cell, alike, known)
 	}
 	return text + "\n"
 }
