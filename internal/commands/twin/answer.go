@@ -129,7 +129,7 @@ type prediction struct {
 	n            int
 	stats.Variate
 	twins float64       // the mean of all counterparts
-	off   stats.Bounded // by how much of the measured mean that is off; NaN: it is not known
+	off   stats.Bounded // its difference from the measured mean, as a share of that; NaN: unknown
 }
 
 // predictions are those of which enough is known.
@@ -146,7 +146,7 @@ func predictions(e *experiment.Experiment, metrics []*metric.Metric, pairs []pai
 			simulated := stats.Mean(slices.Concat(p.controls, p.more), 0.95)
 			found.twins = simulated.Value
 			if y := found.With; y.Low > 0 {
-				// The ends are those of both intervals that are furthest apart: at least 95 %.
+				// Each end combines opposite ends of both intervals, which covers at least 95 %.
 				found.off = stats.Bounded{Value: simulated.Value/y.Value - 1, Low: simulated.Low/y.High - 1,
 					High: simulated.High/y.Low - 1}
 			} else {
