@@ -44,8 +44,20 @@ type Quality struct {
 	// led the trial: half the width of the interval that holds the truth, on the worst host. 0: all
 	// nodes have one clock.
 	ClockError time.Duration
+	// Wire is what happened to packets; nil: the nodes had no wire.
+	Wire *Packets
 	// Shares are what the machines bear, of a Plan that is a Probe.
 	Shares []Share
+}
+
+// Packets are those of a wire, from the start of the first node to the end of the trial. The delays are
+// what the machine added to those of the network model.
+type Packets struct {
+	Sent   uint64 // by the nodes
+	Lost   uint64 // by the network model, of those and their duplicates
+	Missed uint64 // by the machine
+
+	DelayP50, DelayP99, DelayMax time.Duration
 }
 
 // A Share is the part of a trial that one machine has, and what the machine bears by what was measured

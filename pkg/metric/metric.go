@@ -46,6 +46,8 @@ type Metric struct {
 	Several bool
 	// Bubble marks what only runs with transport bubble have: other tables have no such column.
 	Bubble bool
+	// Wire marks what only runs with network.wire have: other tables have no such column.
+	Wire bool
 	// OneClock marks a time by one clock alone: that of a process, or none at all, such as
 	// planned delays of the network. All others lie between instants of several processes.
 	OneClock bool
@@ -110,6 +112,7 @@ const (
 	Correlation      Unit = "correlation, -1 to 1"
 	Bytes            Unit = "bytes"
 	OfMessages       Unit = "messages"
+	OfPackets        Unit = "packets"
 	Times            Unit = "count"
 )
 
@@ -314,11 +317,13 @@ type family struct {
 	problem algo.Problem
 	traffic bool // all of them are
 	always  bool // all of them are there in every trial
+	wire    bool // all of them are about a wire
 	members []*Metric
 }
 
 func (f *family) declare(m Metric) *Metric {
 	m.Problem, m.Traffic, m.Always = f.problem, m.Traffic || f.traffic, f.always
+	m.Wire = f.wire
 	f.members = append(f.members, &m)
 	return &m
 }
@@ -326,7 +331,7 @@ func (f *family) declare(m Metric) *Metric {
 // families are all of them, in the order of their columns. The first are the fixed
 // columns, which stand before the others in every table of trials.
 func families() []*family {
-	return []*family{&fixed, &elections, &entries, &faults, &processes, &series, &network, &machine}
+	return []*family{&fixed, &elections, &entries, &faults, &processes, &series, &network, &machine, &wire}
 }
 
 // A Family is metrics that belong together, under a title.

@@ -103,8 +103,9 @@ func columns(e *experiment.Experiment) []*metric.Metric {
 		alg, err := algo.Lookup(a.ID)
 		return err == nil && alg.Spec.Admits.Several()
 	})
+	wired := slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Plan.Network.Wire })
 	return slices.DeleteFunc(metric.Columns(e.Problem), func(m *metric.Metric) bool {
-		return m.Several && !several || m.Bubble && e.Transport != transport.Bubble.Name
+		return m.Several && !several || m.Bubble && e.Transport != transport.Bubble.Name || m.Wire && !wired
 	})
 }
 

@@ -243,12 +243,25 @@ func (r *run) row(t experiment.Trial, attempt int, o work.Outcome) results.Trial
 		if q.ClockError > 0 {
 			figures = append(figures, metric.ClockError.Of(float64(q.ClockError)/1e3))
 		}
+		if w := q.Wire; w != nil {
+			figures = append(figures, packets(w)...)
+		}
 		if why := withheld(q, o.End.At); why != "" && row.Status == trace.OK {
 			row.Reason = strings.TrimPrefix(row.Reason+"; "+why, "; ")
 		}
 		row.Set(figures...)
 	}
 	return row
+}
+
+// packets is what happened on the wire.
+func packets(w *harness.Packets) []metric.Value {
+	us := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+	return []metric.Value{
+		metric.Packets.Of(float64(w.Sent)), metric.PacketsLost.Of(float64(w.Lost)),
+		metric.PacketsMissed.Of(float64(w.Missed)), metric.PacketDelayP50.Of(us(w.DelayP50)),
+		metric.PacketDelayP99.Of(us(w.DelayP99)), metric.PacketDelayMax.Of(us(w.DelayMax)),
+	}
 }
 
 // usage is what the nodes used for each operation.

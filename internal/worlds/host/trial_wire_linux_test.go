@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -72,6 +73,15 @@ func TestTrial_WireLosesNoMessage(t *testing.T) {
 		t.Errorf("a message took %v over links of 5ms", least)
 	}
 	t.Logf("the model loses %d of %d messages; over TCP they took %v to %v", lost, len(ends), least, most)
+	w := got.quality.Wire
+	if w == nil || w.Missed != 0 || w.Lost == 0 || w.Sent < 6*n || w.DelayP50 <= 0 ||
+		w.DelayP50 > w.DelayP99 || w.DelayP99 > w.DelayMax {
+		t.Fatalf("of the packets: %+v", w)
+	}
+	// Five standard deviations about 0.1: one run in two million is outside.
+	if rate, bound := float64(w.Lost)/float64(w.Sent), 5*math.Sqrt(0.1*0.9/float64(w.Sent)); math.Abs(rate-0.1) > bound {
+		t.Errorf("%d of %d packets were lost, want 0.1 within %.3f", w.Lost, w.Sent, bound)
+	}
 }
 
 // TestTrial_WireElects: an election over a wire, whose leader is killed.

@@ -95,8 +95,14 @@ func (t *trial) judgeWire(q *harness.Quality) {
 		return
 	}
 	q.SchedDelayP99 = max(q.SchedDelayP99, s.Late.P99)
-	if lost := s.LostByMachine(); lost > 0 {
+	q.Wire = &harness.Packets{Missed: s.LostByMachine(),
+		DelayP50: s.Late.P50, DelayP99: s.Late.P99, DelayMax: s.Late.Max}
+	for _, l := range s.Links {
+		q.Wire.Sent += l.Packets
+		q.Wire.Lost += l.Lost + l.Cut
+	}
+	if q.Wire.Missed > 0 {
 		t.invalid = append(t.invalid, fmt.Sprintf("the machine lost %d packets of the wire, which it moved "+
-			"too slowly; use fewer nodes, or end other programs", lost))
+			"too slowly; use fewer nodes, or end other programs", q.Wire.Missed))
 	}
 }
