@@ -82,6 +82,9 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "internal/base/stats", "pkg/fault", "pkg/harness",
 	}},
 	{"internal/judgement/trial", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check"}},
+	{"internal/judgement/prove", []string{
+		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
+	}},
 	{"internal/judgement/modelcheck", []string{
 		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
 	}},
