@@ -16,6 +16,22 @@ var errClock = errors.New("a process reads its clock")
 
 func cubeRoot(x float64) float64 { return math.Cbrt(x) }
 
+// An Action is what happens in one step.
+type Action = action
+
+// The actions of steps.
+const (
+	Command   = command   // the next step of an application: it requests, releases, or starts an election
+	Delivery  = delivery  // of a message
+	Repeated  = repeated  // the same, and a second copy stays on its way
+	Loss      = loss      // of a message
+	Expiry    = expiry    // of a timer
+	Crash     = crash     // of a process
+	Restart   = restart   // of a process, with what it saved
+	Notice    = notice    // the detector reports a crash
+	Suspicion = suspicion // and here none
+)
+
 // A Find is a promise that was broken, and how.
 type Find struct {
 	Broken   string
@@ -27,15 +43,12 @@ type Find struct {
 
 // A Step is one event of a schedule, with what the process asked for.
 type Step struct {
-	Do      action
+	Do      Action
 	Process algo.ID
 	Peer    algo.ID // of the detector: whom it means
 	Event   algo.Event
-	// Sends are the messages sent, by number: which tells it from equal ones. Lost are those to a process that
-	// is down.
-	Sends []Sending
-	// Took is the number of the message that was delivered or lost.
-	Took    int
+	Sends   []Sending
+	Took    int     // the number of the message that was delivered or lost
 	Armed   []Timer // timers set, in order
 	Stopped []algo.Timer
 	Effects []algo.Effect

@@ -173,6 +173,11 @@ var table = []struct {
 		"pkg/metric", "internal/answers/answer", "internal/base/commits", "internal/answers/compare", "internal/base/console",
 		"internal/commands/diff", "internal/commands/replay",
 	}},
+	{"internal/commands/prove", []string{
+		"pkg/algo", "pkg/link", "pkg/fault", "pkg/harness", "internal/answers/answer", "internal/base/console",
+		"internal/base/files", "internal/base/program", "internal/commands/explore",
+		"internal/commands/explore/search", "internal/judgement/prove", "internal/worlds/guard",
+	}},
 	{"internal/commands/explore/search", []string{
 		"pkg/algo", "pkg/trace", "pkg/experiment", "internal/answers/answer", "internal/answers/compare", "internal/base/console",
 		"internal/commands/explore", "internal/base/files", "internal/judgement/modelcheck", "internal/base/program", "internal/commands/replay",

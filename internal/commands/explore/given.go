@@ -1,0 +1,44 @@
+package explore
+
+import "context"
+
+// Given is the find of a schedule that another command has found, without every event that it does not
+// need to break the same promise. Nil: it breaks none. By is the command.
+func Given(ctx context.Context, s *Schedule, by string) (*Find, error) {
+	s.tidy()
+	b, err := s.run(ctx, "", nil)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	f := &Find{Found: Found{Number: 1, First: s, Schedule: s}, Rule: b.rule, Text: b.text, beyond: b.beyond,
+		by: by}
+	within := b.beyond == "" && s.within()
+	k := &shrinker{ctx: ctx, within: within, best: s, holds: func(s *Schedule) (bool, error) {
+		b, err := s.run(ctx, f.Rule, nil)
+		return b != nil && (b.beyond == "" || !within), err
+	}}
+	k.fewer()
+	f.Schedule, f.Tried = k.best, k.tried
+	return f, f.conclude()
+}
+
+// Removable are the events without which the schedule of f breaks the same promise. There is none if it is
+// minimal.
+func (f *Find) Removable(ctx context.Context) (out []int, err error) {
+	for i := range f.Schedule.Events {
+		c := f.Schedule.clone()
+		c.Events = append(c.Events[:i:i], c.Events[i+1:]...)
+		c.tidy()
+		if !c.asks() || f.InModel && !c.within() {
+			continue
+		}
+		b, err := c.run(ctx, f.Rule, nil)
+		if err != nil {
+			return nil, err
+		}
+		if b != nil && (b.beyond == "" || !f.InModel) {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
