@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -313,7 +312,7 @@ func inside(t reflect.Type) coder {
 				return
 			}
 			n := f.number64()
-			if n >= uint64(len(f.types)) {
+			if n >= uint64(len(f.types)) || !f.types[n].AssignableTo(t) {
 				f.fail(errShort)
 				return
 			}
@@ -423,10 +422,10 @@ func (f *flattener) number64() uint64 {
 	return x
 }
 
-// length is a number of things of which each takes a byte or none.
+// length is a number of things, each of which takes a byte at least.
 func (f *flattener) length() int {
 	n := f.number64()
-	if n > math.MaxInt32 {
+	if n > uint64(len(f.b)) {
 		f.fail(errShort)
 		return 0
 	}
@@ -436,10 +435,6 @@ func (f *flattener) length() int {
 // take is bytes behind their number.
 func (f *flattener) take() []byte {
 	n := f.length()
-	if n > len(f.b) {
-		f.fail(errShort)
-		return nil
-	}
 	b := f.b[:n]
 	f.b = f.b[n:]
 	return b

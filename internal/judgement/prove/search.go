@@ -344,8 +344,8 @@ func (w *seeker) expand(seen *set, at, print uint64) {
 
 // rest looks at the state next, of which it is known whether anything more can happen.
 func (w *seeker) rest(at uint64, more, held bool) {
-	missing := w.missing()
-	if missing == "" {
+	complete := w.complete()
+	if complete {
 		w.served++
 	}
 	switch {
@@ -353,7 +353,8 @@ func (w *seeker) rest(at uint64, more, held bool) {
 		w.cut++
 	case !more:
 		w.terminal++
-		if above := w.passedOver(); missing == "" && above != 0 {
+		missing := w.missing()
+		if above := w.passedOver(); complete && above != 0 {
 			missing = fmt.Sprintf("p%d is up, and above the leader", above)
 		}
 		if missing != "" && w.promised() && !w.strayed() {

@@ -407,7 +407,7 @@ func (w *worker) soonest(k int) time.Duration {
 }
 
 // missing is what has not come about of what is wanted, in the state next: that every entry is over, or
-// that all that are up name the same one of them. "": it has.
+// that all that are up name the same one of them. "": it has. It says what complete does not.
 func (w *worker) missing() string {
 	common := algo.None
 	for k := range w.n {
@@ -427,6 +427,26 @@ func (w *worker) missing() string {
 		}
 	}
 	return ""
+}
+
+// complete says whether nothing is missing.
+func (w *worker) complete() bool {
+	common := algo.None
+	for k := range w.n {
+		l := w.at(k)
+		switch {
+		case !l.up:
+		case w.mutex:
+			if l.todo > 0 || l.waiting || l.inside {
+				return false
+			}
+		case l.leads.of == algo.None || !w.at(int(l.leads.of)-1).up || common != algo.None && l.leads.of != common:
+			return false
+		default:
+			common = l.leads.of
+		}
+	}
+	return true
 }
 
 // passedOver is the process above the leader that all name, where the highest of those that are up is
