@@ -130,6 +130,8 @@ func words(e harness.Event) []string {
 	add(e.Times > 0, "times: %d", e.Times)
 	add(e.Node != algo.None, "node: %d", e.Node)
 	add(e.Of != algo.None, "of: %d", e.Of)
+	add(e.Kind != "", "kind: %s", e.Kind)
+	add(e.Count > 0, "count: %d", e.Count)
 	add(e.Groups != nil, "groups: %s", listed(e.Groups))
 	links := make([][]uint32, len(e.Links))
 	for i, l := range e.Links {

@@ -58,7 +58,7 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 		d.Note(fmt.Sprintf("beyond the model of %s, which %s: what breaks is a finding, not an error", alg.ID, why))
 	}
 	if s.Find != nil {
-		return d, q.found(ctx, d, alg, &s, len(beyond) == 0)
+		return d, q.found(ctx, d, alg, &s, beyond)
 	}
 	d.Add(answer.Facts{{Name: "broken", Value: ""}, {Name: "file", Value: ""}})
 	if s.Bound == "" {
@@ -111,8 +111,8 @@ func (q *Request) text() string {
 
 // found tells of a broken promise, and saves its script.
 func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algorithm, s *prove.Space,
-	within bool) error {
-	f := s.Find
+	beyond []string) error {
+	f, within := s.Find, len(beyond) == 0
 	lines := []string{}
 	for i, step := range f.Schedule {
 		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, step))
@@ -124,7 +124,7 @@ func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algor
 	}
 	d.Say(fmt.Sprintf("%s: %s: %s, after %s; no schedule is shorter", what, alg.ID, f.Broken,
 		console.Plural(len(f.Schedule), "event", "events")))
-	path, err := q.save(ctx, d, alg, f)
+	path, err := q.save(ctx, d, alg, f, beyond)
 	if err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algor
 }
 
 // save writes the script of a find, and says so. "": it has none.
-func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algorithm, f *prove.Find) (
-	path string, err error) {
-	made, err := script(ctx, alg, &q.System, f)
+func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algorithm, f *prove.Find,
+	beyond []string) (path string, err error) {
+	made, err := script(ctx, alg, &q.System, f, beyond)
 	if made == nil {
 		d.Say(fmt.Sprintf("  no script: %v", err))
 		return "", nil
