@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -26,11 +27,22 @@ type flattener struct {
 	types  []reflect.Type // of what interfaces hold, by number
 	number map[reflect.Type]int
 
+	constants []reflect.Value // parts of configurations, which never change, by number
+	same      map[header]uint64
+	kept      []reflect.Value
+
 	b    []byte
 	out  map[meeting]uint64
 	in   []unsafe.Pointer
 	err  error
 	deep int // of maps
+}
+
+// A header is where a part of a configuration lies.
+type header struct {
+	at  unsafe.Pointer
+	n   int
+	typ reflect.Type
 }
 
 type meeting struct {
@@ -45,7 +57,9 @@ type coder struct {
 }
 
 func newFlattener() *flattener {
-	return &flattener{coders: map[reflect.Type]*coder{}, number: map[reflect.Type]int{}}
+	return &flattener{
+		coders: map[reflect.Type]*coder{}, number: map[reflect.Type]int{}, same: map[header]uint64{},
+	}
 }
 
 // errShort is of bytes that no value has.
@@ -164,9 +178,45 @@ func fixed(t reflect.Type) coder {
 	}
 }
 
-var constant = reflect.TypeFor[algo.Config]()
+var configuration = reflect.TypeFor[algo.Config]()
 
-// structure leaves out of an algo.Config what never changes, and has restore leave it as it is.
+// unchanging is the coder of a part of a configuration that never changes: a number stands for it.
+func unchanging(t reflect.Type) coder {
+	return coder{
+		func(f *flattener, at unsafe.Pointer) { f.uint(f.constant(reflect.NewAt(t, at).Elem())) },
+		func(f *flattener, at unsafe.Pointer) {
+			n := f.number64()
+			if n >= uint64(len(f.constants)) || f.constants[n].Type() != t {
+				f.fail(errShort)
+				return
+			}
+			reflect.NewAt(t, at).Elem().Set(f.constants[n])
+		},
+	}
+}
+
+// constant is the number of a part of a configuration.
+func (f *flattener) constant(v reflect.Value) uint64 {
+	at := header{v.UnsafePointer(), v.Len(), v.Type()}
+	n, known := f.same[at]
+	if !known {
+		n = uint64(slices.IndexFunc(f.constants, func(c reflect.Value) bool {
+			return c.Type() == v.Type() && reflect.DeepEqual(c.Interface(), v.Interface())
+		}))
+		if n == math.MaxUint64 {
+			n = uint64(len(f.constants))
+		}
+		own := reflect.New(v.Type()).Elem() // which keeps its memory from being used for another
+		own.Set(v)
+		if f.same[at] = n; n == uint64(len(f.constants)) {
+			f.constants = append(f.constants, own)
+		} else {
+			f.kept = append(f.kept, own)
+		}
+	}
+	return n
+}
+
 func (f *flattener) structure(t reflect.Type) coder {
 	type part struct {
 		*coder
@@ -175,7 +225,9 @@ func (f *flattener) structure(t reflect.Type) coder {
 	var parts []part
 	for i := range t.NumField() {
 		field := t.Field(i)
-		if t == constant && slices.Contains([]string{"Peers", "Neighbors", "Ring", "Params"}, field.Name) {
+		if t == configuration && slices.Contains([]string{"Peers", "Neighbors", "Ring", "Params"}, field.Name) {
+			c := unchanging(field.Type)
+			parts = append(parts, part{&c, field.Offset})
 			continue
 		}
 		parts = append(parts, part{f.of(field.Type), field.Offset})

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/conclave-bench/conclave/internal/judgement/prove"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	_ "github.com/conclave-bench/conclave/plugins/all"
+	"github.com/conclave-bench/conclave/plugins/mutex/naimitrehel"
 )
 
 // TestSearch_States: there are as many states as two other programs count, of three processes with two
@@ -34,4 +36,27 @@ func TestSearch_States(t *testing.T) {
 			t.Errorf("%s: %d states, want %d; %s", id, s.States, want, s.Bound)
 		}
 	}
+}
+
+// wrapped is an algorithm behind another's methods.
+type wrapped struct{ algo.Mutex }
+
+// TestSearch_Wrapped: a process that another one holds is restored as a whole, and reaches as many states.
+func TestSearch_Wrapped(t *testing.T) {
+	t.Parallel()
+	s, err := prove.Search(context.Background(), "mutex/test-wrapped", prove.System{Nodes: 3, Requests: 2},
+		prove.Limits{})
+	if err != nil || s.States != 1530 || s.Find != nil {
+		t.Errorf("%d states, %v, %v, want 1530", s.States, s.Find, err)
+	}
+}
+
+func init() {
+	a, err := algo.Lookup("mutex/naimi-trehel")
+	if err != nil {
+		panic(err)
+	}
+	spec := a.Spec
+	spec.Name = "test-wrapped"
+	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &wrapped{naimitrehel.New(c)} })
 }
