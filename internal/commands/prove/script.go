@@ -95,6 +95,7 @@ type flight struct {
 	step     int // in which it was sent
 	from, to algo.ID
 	taken    int // in which it arrives; 0: none
+	again    int // in which a second copy does; 0: none; -1: it does not, or later
 	lost     bool
 }
 
@@ -122,7 +123,7 @@ func (t *timetable) schedule() (*explore.Schedule, error) {
 	}
 	if t.alg.Spec.Needs.Synchrony == algo.Synchronous {
 		for _, m := range t.sent {
-			if m.taken == 0 {
+			if m.taken == 0 || m.again < 0 {
 				t.bound(end, m.step, -(latency - time.Microsecond))
 			}
 		}
@@ -142,11 +143,20 @@ func (t *timetable) step(i int, s *prove.Step) error {
 	t.bound(0, i, t.tick)
 	t.last[s.Process] = i
 	switch s.Do {
-	case prove.Repeated:
-		return errors.New("a script cannot have a certain message arrive twice")
-	case prove.Delivery, prove.Loss:
+	case prove.Repeated, prove.Delivery, prove.Loss:
 		m := t.sent[s.Took]
-		m.taken, m.lost = i, s.Do == prove.Loss
+		switch {
+		case m.taken > 0 && s.Do == prove.Repeated:
+			return errors.New("a script cannot have a certain message arrive three times")
+		case m.taken > 0 && s.Do == prove.Loss:
+			m.again = 0 // as if there were no copy
+		case m.taken > 0:
+			m.again = i
+		case s.Do == prove.Repeated:
+			m.taken, m.again = i, -1
+		default:
+			m.taken, m.lost = i, s.Do == prove.Loss
+		}
 		t.sent[s.Took] = m
 		t.bound(m.step, i, t.tick)
 		if t.alg.Spec.Needs.Synchrony == algo.Synchronous {
@@ -166,6 +176,10 @@ func (t *timetable) step(i int, s *prove.Step) error {
 			}
 		}
 		for n, m := range t.sent { // what was on its way to it
+			if m.to == s.Process && m.again < 0 {
+				m.again = 0
+				t.sent[n] = m
+			}
 			if m.to == s.Process && m.taken == 0 {
 				delete(t.sent, n)
 			}
@@ -314,19 +328,27 @@ func (t *timetable) messages(out *explore.Schedule) error {
 		case t.alg.Spec.Needs.Synchrony == algo.Synchronous:
 			takes = latency
 		}
+		switch {
+		case m.again > 0:
+			e.Args = fault.Twice(t.at[m.again] - sent)
+		case m.again < 0 && t.alg.Spec.Needs.Synchrony == algo.Synchronous:
+			e.Args = fault.Twice(latency)
+		case m.again < 0:
+			e.Args = fault.Twice(end + pending - sent)
+		}
 		law := link.Constant(takes)
 		e.Latency = &law
 		key := moment{m.step, m.from, m.to}
 		if other, is := fates[key]; is {
 			// Otherwise they take as long as the first does: the trial shows whether that will do.
-			if t.strict && (other.Latency.Average() != takes || other.Args.IsZero() == m.lost) {
+			if t.strict && (other.Latency.Average() != takes || other.Args.IsZero() != e.Args.IsZero()) {
 				return fmt.Errorf("a script cannot tell two messages apart that p%d sends p%d at one instant",
 					m.from, m.to)
 			}
 			continue
 		}
 		fates[key] = e
-		if takes != latency || m.lost {
+		if takes != latency || !e.Args.IsZero() {
 			out.Events = append(out.Events, e)
 		}
 	}
