@@ -31,7 +31,7 @@ func (l *Losing) Params() []param.Param {
 	return []param.Param{{Name: "loss", Doc: "flaky: probability that a message on the links is lost " +
 		"meanwhile", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3", With: "at: 1s, do: flaky"},
 		{Name: "copy", Doc: "flaky: each message on the links meanwhile arrives twice, the second time so long " +
-			"after it was sent", At: &l.Copy, Min: time.Microsecond, Max: 24 * time.Hour, Example: "5ms",
+			"after it was sent", At: &l.Copy, Min: time.Duration(0), Max: 24 * time.Hour, Example: "5ms",
 			With: "at: 1s, do: flaky"}}
 }
 
