@@ -77,6 +77,8 @@ func proveFlags(c *cobra.Command, q *prove.Request, quiet *bool) {
 	flags.IntVar(&q.Suspicions, "suspicions", 0, "at most `N` false suspicions by the failure detector")
 	flags.IntVar(&q.Timeouts, "time-outs", 0, "at most `N` timers expire; -1: any number (default: 0, or any "+
 		"number where the algorithm needs bounded delays)")
+	flags.BoolVar(&q.Live, "live", true, "check, too, that all can still come about in every state, of up to two "+
+		"million")
 	flags.BoolVar(&q.Canonical, "canonical", true, "compare states by deadlines that are left, and without "+
 		"clocks that are not read")
 	flags.IntVar(&q.States, "states", 0, "stop after about `N` states (default: none)")

@@ -62,7 +62,11 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 	}
 	d.Add(answer.Facts{{Name: "broken", Value: ""}, {Name: "file", Value: ""}})
 	if s.Bound == "" {
-		d.Say(fmt.Sprintf("%s: no broken promise in any schedule", alg.ID))
+		text := fmt.Sprintf("%s: no broken promise in any schedule", alg.ID)
+		if s.Live {
+			text += ", and from every state one leads to where all is done"
+		}
+		d.Say(text)
 		return d, context.Cause(ctx)
 	}
 	d.End(answer.Incomplete, "incomplete")
@@ -80,7 +84,7 @@ func (q *Request) count(d *answer.Document, alg *algo.Algorithm, s *prove.Space)
 		{Name: "algorithm", Value: alg.ID}, {Name: "nodes", Value: q.Nodes},
 		{Name: "complete", Value: s.Bound == "" && s.Find == nil}, {Name: "states", Value: s.States},
 		{Name: "steps", Value: s.Steps}, {Name: "depth", Value: s.Depth}, {Name: "ends", Value: s.Terminal},
-		{Name: "frontier", Value: s.Frontier}, {Name: "growth", Value: s.Growth()},
+		{Name: "live", Value: s.Live}, {Name: "frontier", Value: s.Frontier}, {Name: "growth", Value: s.Growth()},
 		{Name: "process_states", Value: s.Locals}, {Name: "calls", Value: s.Calls},
 		{Name: "states_per_second", Value: perSecond}, {Name: "bytes_per_state", Value: perState},
 		{Name: "missed", Value: s.Missed()}, {Name: "bound", Value: s.Bound},
@@ -118,6 +122,13 @@ func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algor
 		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, step))
 	}
 	d.Add(answer.Lines("\n" + strings.Join(lines, "\n") + "\n\n"))
+	if len(f.Cycle) > 0 {
+		repeats := []string{"from then on, this may repeat without end:"}
+		for _, step := range f.Cycle {
+			repeats = append(repeats, "     "+step.String())
+		}
+		d.Add(answer.Lines(strings.Join(repeats, "\n") + "\n\n"))
+	}
 	what := "violation"
 	if !within {
 		what = "finding"

@@ -39,6 +39,12 @@ type Find struct {
 	// Begin is what processes asked for as they started, by ID - 1.
 	Begin    []Step
 	Schedule []Step
+	// Cycle is what may repeat without end after the schedule; nil where it ends.
+	Cycle []Step
+
+	missing  string
+	narrator *narrator
+	end      []uint32
 }
 
 // A Step is one event of a schedule, with what the process asked for.
@@ -174,6 +180,8 @@ func (s *search) tell(x *found) (*Find, error) {
 		n.apply(v, sum(v), c)
 		v = slices.Clone(n.next)
 	}
+	n.choices(v) // makes it next
+	out.missing, out.narrator, out.end = n.missing(), n, v
 	return out, nil
 }
 

@@ -19,6 +19,8 @@ type Limits struct {
 	Memory  int64         // bytes that the search may hold; 0: any number
 	Time    time.Duration // 0: until the context ends
 	Workers int           // from 1 to 16; 0: one per core
+	// Live has the search check, too, that all can still come about in every state: of up to two million.
+	Live bool
 	// Progress, if not nil, is called twice a second.
 	Progress func(p Progress)
 }
@@ -45,6 +47,8 @@ type Space struct {
 	Memory   int64 // bytes that the search held, beside those of the frontier
 	// Bound says why the search ended early; "": it is complete.
 	Bound string
+	// Live says whether it is known that all can still come about in every state.
+	Live bool
 	// Clocks: processes read their clocks, so that these are part of states.
 	Clocks bool
 	// Find is the first broken promise, with the shortest schedule that leads to one; nil if there is
@@ -162,6 +166,7 @@ type seeker struct {
 	cut      int
 	served   int
 	finds    []found
+	memory   *memory // nil: it remembers no steps
 }
 
 // A found is a broken promise: at a state, or after a choice there.
@@ -205,6 +210,11 @@ func try(ctx context.Context, id string, w System, l Limits) (Space, error) {
 // run visits level after level.
 func (s *search) run() {
 	first := s.workers[0]
+	if s.limits.Live && s.promised() && !(s.listen && s.system.Crashes+s.system.Suspicions > 0) {
+		for _, w := range s.workers {
+			w.memory = &memory{}
+		}
+	}
 	first.begin()
 	if first.wrong != "" {
 		first.finds = append(first.finds, found{broken: first.wrong, panicked: first.fault, moves: false})
@@ -225,6 +235,11 @@ func (s *search) run() {
 		if n == 0 || s.broken() || s.stop.Load() != nil {
 			s.space.Frontier = n
 			return
+		}
+		if s.states.Load() > mostLive {
+			for _, w := range s.workers {
+				w.memory = nil
+			}
 		}
 		s.space.Depth = depth
 		s.taken.Store(0)
@@ -338,6 +353,9 @@ func (w *seeker) expand(seen *set, at, print uint64) {
 			w.trail.add(at, c) // it counts
 			continue
 		}
+		if w.memory != nil {
+			w.memory.steps = append(w.memory.steps, edge{at, w.print})
+		}
 		w.reach(seen, at, c)
 	}
 }
@@ -347,6 +365,9 @@ func (w *seeker) rest(at uint64, more, held bool) {
 	complete := w.complete()
 	if complete {
 		w.served++
+		if w.memory != nil {
+			w.memory.good = append(w.memory.good, at)
+		}
 	}
 	switch {
 	case held:
@@ -369,6 +390,9 @@ func (w *seeker) reach(seen *set, before uint64, c choice) {
 		return
 	}
 	at := w.number<<36 | uint64(w.trail.add(before, c))
+	if w.memory != nil {
+		w.memory.prints = append(w.memory.prints, w.print)
+	}
 	last := len(w.found) - 1
 	if last < 0 || len(w.found[last].b)+16+5*len(w.next) > batched {
 		w.found = append(w.found, batch{b: make([]byte, 0, batched)})
@@ -394,6 +418,12 @@ func (s *search) conclude() (Space, error) {
 	out.Memory = s.seen.bytes() + 8*int64(out.States) + s.book.bytes()
 	if why := s.stop.Load(); why != nil && out.Frontier > 0 {
 		out.Bound = *why
+	}
+	if first == nil && out.Bound == "" && out.Cut == 0 && s.workers[0].memory != nil {
+		out.Live = true
+		find, err := s.live()
+		out.Find = find
+		return *out, err
 	}
 	if first == nil {
 		return *out, nil

@@ -60,3 +60,80 @@ func init() {
 	spec.Name = "test-wrapped"
 	algo.RegisterMutex(spec, func(c algo.Config) algo.Mutex { return &wrapped{naimitrehel.New(c)} })
 }
+
+// distracted is a token ring in which a message may make a process forget what its application wants: the
+// token then goes round without end.
+type distracted struct {
+	algo.Config
+	wants bool
+}
+
+type (
+	token    struct{}
+	distract struct{}
+)
+
+func (token) Kind() string    { return "TOKEN" }
+func (distract) Kind() string { return "DISTRACT" }
+
+func (n *distracted) Start(env algo.Env) {
+	if n.ID == 1 {
+		env.Send(2, token{})
+		env.Send(2, distract{})
+	}
+}
+
+func (n *distracted) Request(algo.Env)     { n.wants = true }
+func (n *distracted) Release(env algo.Env) { n.pass(env) }
+
+func (n *distracted) pass(env algo.Env) { env.Send(n.Peers[int(n.ID)%len(n.Peers)], token{}) }
+
+func (n *distracted) Receive(env algo.Env, _ algo.ID, m algo.Message) {
+	switch m.(type) {
+	case distract:
+		n.wants = false
+	case token:
+		if !n.wants {
+			n.pass(env)
+			return
+		}
+		n.wants = false
+		env.Granted()
+	}
+}
+
+func init() {
+	algo.RegisterMutex(algo.Spec{
+		Name: "test-distracted", Summary: "broken", Paper: algo.Paper{Authors: "X", Title: "X", Year: 2000},
+		Messages: []algo.Message{token{}, distract{}}, Promises: algo.Promises{StarvationFree: true},
+		Breaks: "by itself",
+	}, func(c algo.Config) algo.Mutex { return &distracted{Config: c} })
+}
+
+// TestSearch_Lasso: where nothing completes any more although events go on without end, the shortest way
+// there is found, with what repeats; of the original, all can come about in every state.
+func TestSearch_Lasso(t *testing.T) {
+	t.Parallel()
+	l := prove.Limits{Live: true, Workers: 1}
+	s, err := prove.Search(context.Background(), "mutex/test-distracted", prove.System{Nodes: 2, Requests: 1}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "no schedule from here completes: p1 has not completed its entries, after\n" +
+		"  1. p2 requests\n  2. p2 receives DISTRACT{} from p1"
+	if s.Find == nil || s.Find.Error() != want || len(s.Find.Cycle) == 0 {
+		t.Fatalf("found %v", s.Find)
+	}
+	for _, step := range s.Find.Cycle {
+		if step.Event.Type != algo.Receive || step.Event.Msg.Kind() != "TOKEN" {
+			t.Errorf("it repeats %v", s.Find.Cycle)
+		}
+	}
+	for _, id := range []string{"mutex/maekawa", "mutex/naimi-trehel", "election/bully"} {
+		w := prove.System{Nodes: 3, Requests: 2, Budget: prove.Budget{Timeouts: prove.Any}, Canonical: true}
+		s, err := prove.Search(context.Background(), id, w, prove.Limits{Live: true})
+		if err != nil || s.Find != nil || !s.Live {
+			t.Errorf("%s: %v, %v, live: %v", id, s.Find, err, s.Live)
+		}
+	}
+}
