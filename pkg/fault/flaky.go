@@ -30,14 +30,15 @@ func Twice(after time.Duration) Args { return Args{&Losing{Copy: after}} }
 func (l *Losing) Params() []param.Param {
 	return []param.Param{{Name: "loss", Doc: "flaky: probability that a message on the links is lost " +
 		"meanwhile", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3", With: "at: 1s, do: flaky"},
-		{Name: "copy", Doc: "flaky: each message on the links meanwhile arrives twice, the second time so long " +
-			"after it was sent", At: &l.Copy, Min: time.Duration(0), Max: 24 * time.Hour, Example: "5ms",
+		{Name: "copy", Doc: "flaky: each message on the links meanwhile arrives twice, the second time so " +
+			"long after it was sent", At: &l.Copy, Min: time.Duration(0), Max: 24 * time.Hour, Example: "5ms",
 			With: "at: 1s, do: flaky"}}
 }
 
 func init() {
 	Register(Fault{
-		Name: Flaky, Doc: "overrides loss or latency on links, on those of who, or on all, or copies messages",
+		Name: Flaky, Doc: "overrides loss or latency on links, on those of who, or on all, or has messages " +
+			"arrive twice",
 		Takes: []string{"links", "who", "loss", "latency", "copy", "for"}, Args: &Losing{},
 		Any: []string{"loss", "latency", "copy"}, Apart: []string{"links", "who"},
 		Network: func(i *Instruction, at time.Duration) Effect {

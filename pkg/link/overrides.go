@@ -18,7 +18,8 @@ type Override struct {
 	Links   [][2]uint32   `json:"links"`             // each in one direction: from, to; nil: all
 	Loss    *float64      `json:"loss,omitempty"`    // probability, in place of bursts too
 	Latency *Latency      `json:"latency,omitempty"` // of every link meant
-	// Copy has every message arrive twice, the second time so long after it was sent; 0: once, or as it falls.
+	// Copy has every message arrive twice, the second time so long after it was sent; 0: that is left to
+	// the network.
 	Copy time.Duration `json:"copy,omitempty"`
 }
 

@@ -55,7 +55,8 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 	d := answer.New("prove", "Every schedule of a small system of "+alg.ID)
 	q.count(d, alg, &s)
 	for _, why := range beyond {
-		d.Note(fmt.Sprintf("beyond the model of %s, which %s: what breaks is a finding, not an error", alg.ID, why))
+		d.Note(fmt.Sprintf("beyond the model of %s, which %s: what breaks is a finding, not an error",
+			alg.ID, why))
 	}
 	if s.Find != nil {
 		return d, q.found(ctx, d, alg, &s, beyond)
@@ -70,9 +71,9 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 		return d, context.Cause(ctx)
 	}
 	d.End(answer.Incomplete, "incomplete")
-	d.Say(fmt.Sprintf("%s: incomplete, stopped at %s: no broken promise in the schedules of up to %d events; "+
-		"%d states are still to be looked at, and the last levels grew by %.2f each", alg.ID, s.Bound,
-		max(s.Depth-1, 0), s.Frontier, s.Growth()))
+	d.Say(fmt.Sprintf("%s: incomplete, stopped at %s: no broken promise in the schedules of up to %d "+
+		"events; %d states are still to be looked at, and the last levels grew by %.2f each", alg.ID,
+		s.Bound, max(s.Depth-1, 0), s.Frontier, s.Growth()))
 	return d, context.Cause(ctx)
 }
 
@@ -84,7 +85,8 @@ func (q *Request) count(d *answer.Document, alg *algo.Algorithm, s *prove.Space)
 		{Name: "algorithm", Value: alg.ID}, {Name: "nodes", Value: q.Nodes},
 		{Name: "complete", Value: s.Bound == "" && s.Find == nil}, {Name: "states", Value: s.States},
 		{Name: "steps", Value: s.Steps}, {Name: "depth", Value: s.Depth}, {Name: "ends", Value: s.Terminal},
-		{Name: "live", Value: s.Live}, {Name: "frontier", Value: s.Frontier}, {Name: "growth", Value: s.Growth()},
+		{Name: "live", Value: s.Live}, {Name: "frontier", Value: s.Frontier},
+		{Name: "growth", Value: s.Growth()},
 		{Name: "process_states", Value: s.Locals}, {Name: "calls", Value: s.Calls},
 		{Name: "states_per_second", Value: perSecond}, {Name: "bytes_per_state", Value: perState},
 		{Name: "missed", Value: s.Missed()}, {Name: "bound", Value: s.Bound},

@@ -282,7 +282,12 @@ func (t *timetable) write() (*explore.Schedule, error) {
 		e := harness.Event{At: t.at[i+1], Node: s.Process}
 		switch s.Do {
 		case prove.Command:
-			e.Do = map[algo.EventType]string{algo.Elect: harness.DoElect, algo.Request: harness.DoRequest}[s.Event.Type]
+			switch s.Event.Type {
+			case algo.Elect:
+				e.Do = harness.DoElect
+			case algo.Request:
+				e.Do = harness.DoRequest
+			}
 		case prove.Crash:
 			e.Do = harness.DoCrash
 			down[s.Process] = len(out.Events)
@@ -374,8 +379,8 @@ func (t *timetable) alike() map[int]harness.Event {
 				}
 			}
 			if same > 1 && count[kind] > 0 {
-				out[m.Number] = harness.Event{At: t.at[i+1], Do: fault.Drop, Node: steps[i].Process, Kind: kind,
-					Count: count[kind]}
+				out[m.Number] = harness.Event{At: t.at[i+1], Do: fault.Drop, Node: steps[i].Process,
+					Kind: kind, Count: count[kind]}
 			}
 		}
 	}

@@ -178,6 +178,9 @@ func fixed(t reflect.Type) coder {
 	}
 }
 
+// fixedParts are the fields of an algo.Config that never change.
+var fixedParts = []string{"Peers", "Neighbors", "Ring", "Params"}
+
 var configuration = reflect.TypeFor[algo.Config]()
 
 // unchanging is the coder of a part of a configuration that never changes: a number stands for it.
@@ -225,7 +228,7 @@ func (f *flattener) structure(t reflect.Type) coder {
 	var parts []part
 	for i := range t.NumField() {
 		field := t.Field(i)
-		if t == configuration && slices.Contains([]string{"Peers", "Neighbors", "Ring", "Params"}, field.Name) {
+		if t == configuration && slices.Contains(fixedParts, field.Name) {
 			c := unchanging(field.Type)
 			parts = append(parts, part{&c, field.Offset})
 			continue

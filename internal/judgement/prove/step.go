@@ -440,7 +440,9 @@ func (w *worker) complete() bool {
 			if l.todo > 0 || l.waiting || l.inside {
 				return false
 			}
-		case l.leads.of == algo.None || !w.at(int(l.leads.of)-1).up || common != algo.None && l.leads.of != common:
+		case l.leads.of == algo.None || !w.at(int(l.leads.of)-1).up:
+			return false
+		case common != algo.None && l.leads.of != common:
 			return false
 		default:
 			common = l.leads.of
