@@ -70,13 +70,13 @@ func proveFlags(c *cobra.Command, q *prove.Request, quiet *bool) {
 	flags := c.Flags()
 	flags.IntVar(&q.Nodes, "nodes", 3, "use `N` processes")
 	flags.IntVar(&q.Requests, "requests", 2, "each process requests `N` times; of an election, N are started")
-	flags.IntVar(&q.Crashes, "crashes", 0, "at most `N` crashes, with restarts if the algorithm survives them")
+	flags.IntVar(&q.Crashes, "crashes", 0, "at most `N` crashes, with restarts if it survives them")
 	flags.IntVar(&q.Losses, "losses", 0, "at most `N` messages are lost")
 	flags.IntVar(&q.Copies, "copies", 0, "at most `N` messages arrive twice")
 	flags.IntVar(&q.Overtakes, "overtakes", 0, "at most `N` messages overtake others on a FIFO link")
 	flags.IntVar(&q.Suspicions, "suspicions", 0, "at most `N` false suspicions by the failure detector")
-	flags.IntVar(&q.Timeouts, "time-outs", 0, "at most `N` timers expire; -1: any number (default: 0, or any if "+
-		"the algorithm needs bounded delays)")
+	flags.IntVar(&q.Timeouts, "time-outs", 0, "at most `N` timers expire; -1: any number (default: 0, or any "+
+		"if it needs bounded delays)")
 	flags.BoolVar(&q.Live, "live", true, "check, too, that everything can still complete in every state, of "+
 		"up to two million")
 	flags.BoolVar(&q.Canonical, "canonical", true, "compare states by deadlines that are left, and without "+
