@@ -81,13 +81,15 @@ type frame struct {
 }
 
 // Defaults are how many requests and time-outs a system has where nobody says so: two requests or
-// elections, and any number of time-outs where the algorithm is proved for bounded delays.
+// elections, and any number of time-outs where the algorithm is proved for bounded delays, or hands a token
+// round without end.
 func Defaults(id string) (requests, timeouts int, err error) {
 	a, err := algo.Lookup(id)
 	if err != nil {
 		return 0, 0, err
 	}
-	if a.Spec.Needs.Synchrony == algo.Synchronous {
+	perpetual := a.Problem == algo.MutualExclusion && a.Spec.Perpetual
+	if a.Spec.Needs.Synchrony == algo.Synchronous || perpetual {
 		timeouts = Any
 	}
 	return 2, timeouts, nil
