@@ -124,7 +124,7 @@ func lodges(m *link.Matrix) string {
 	return strings.Join(names, ", ")
 }
 
-// recordingType is the network that a run has measured: its folder, or what stands there.
+// recordingType is the network that a run has measured: its folder, or the record itself.
 func (f *folder) recordingType() config.Type[*link.Matrix] {
 	const like = "{run: results/real-network}"
 	block := config.Block[link.Matrix]{Like: like, Want: like,
@@ -134,8 +134,8 @@ func (f *folder) recordingType() config.Type[*link.Matrix] {
 					Of: contentsType(f.matrix).Into(func(x link.Matrix) { *m = x })},
 				{Name: "matrix",
 					Example: `'{"placement": "round-robin", "hosts": [{"name": "lab1"}], "routes": []}'`,
-					Doc: "what stands there, as JSON: in place of run, in a " +
-						"resolved copy", Of: matrixType().Through(func() link.Matrix { return *m },
+					Doc:     "the record itself, as JSON: a resolved copy has it in place of run",
+					Of: matrixType().Through(func() link.Matrix { return *m },
 						func(x link.Matrix) { *m = x })},
 			}
 		},
