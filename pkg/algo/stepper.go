@@ -278,6 +278,10 @@ func (s *Stepper) Redraw(seed uint64) {
 	}
 }
 
+// Resume is for who has made the process of s another state of itself: the stepper is that of a process with
+// the seed, which has drawn from its source what drawn has, nil if nothing, and has logged nothing.
+func (s *Stepper) Resume(seed uint64, drawn *rand.Rand) { s.seed, s.rng, s.logged = seed, drawn, 0 }
+
 func (s *Stepper) source() *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, s.seed^0x9e3779b97f4a7c15))
 }

@@ -49,6 +49,7 @@ func TestColumns(t *testing.T) {
 		"trace":     {dir + " --trial 1 --out trace.svg", dir + " --trial 1 --format text", dir + " --trial 999"},
 		"verify":    {"bully --schedules 5", "bully --cases nowhere.json"},
 		"explore":   {"ring-list --faults all --schedules 2000", "bully --exhaustive", "bully --schedules 20"},
+		"prove":     {"bully", "naimi-trehel --losses 1", "naimi-trehel --states 1000", "bully --nodes 9"},
 		"diff":      {"bully ring-list " + file + " --trial 8", "bully ring-list", "nothing else"},
 		"bisect":    {"nothing HEAD " + file + " --trial 1", "x"},
 		"gate":      {"", "--base main " + file, "--base main"},

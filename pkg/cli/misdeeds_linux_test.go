@@ -57,6 +57,10 @@ var conducts = map[string]conduct{
 	}},
 	"explore, exhaustive": {args: func(*scene) []string { return []string{"explore", misdeeds.Name, "--exhaustive"} },
 		judges: true},
+	"prove": {args: func(p *scene) []string {
+		return []string{"prove", misdeeds.Name, "--nodes", "2", "--states", "1000", "--quiet", "--out",
+			filepath.Join(p.dir, "proved.yaml")}
+	}, judges: true},
 	"atlas": {args: func(*scene) []string {
 		return []string{"atlas", misdeeds.Name, "--processes", "2", "--quiet"}
 	}, judges: true},

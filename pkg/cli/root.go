@@ -107,6 +107,7 @@ func (s *streams) groups() []group {
 		}},
 		{"search", "Search and estimate", []*cobra.Command{
 			runsPlugins(s.exploreCommand()),
+			runsPlugins(s.proveCommand()),
 			runsPlugins(s.atlasCommand()),
 			runsPlugins(s.tuneCommand()),
 			runsPlugins(s.rareCommand()),

@@ -150,14 +150,15 @@ type Assumption uint16
 
 // The assumptions. That few enough processes crash is counted apart: see Fault.Down.
 const (
-	Loss       Assumption = 1 << iota // no message is lost
-	Partition                         // no links are cut
-	Recovery                          // a process that has crashed stays away
-	LinkDelay                         // a message takes at most d
-	Speed                             // an event takes a process no time to speak of
-	ClockRates                        // all clocks run equally fast
-	ClockReads                        // no clock is set
-	Storage                           // what was written is there after a crash
+	Loss        Assumption = 1 << iota // no message is lost
+	Partition                          // no links are cut
+	Recovery                           // a process that has crashed stays away
+	LinkDelay                          // a message takes at most d
+	Speed                              // an event takes a process no time to speak of
+	ClockRates                         // all clocks run equally fast
+	ClockReads                         // no clock is set
+	Storage                            // what was written is there after a crash
+	Duplication                        // no message arrives twice
 )
 
 // Each is the assumptions in a.

@@ -12,23 +12,35 @@ import (
 // Flaky is the name of the fault by which links lose more, or take longer.
 const Flaky = "flaky"
 
-// Losing is what flaky alone says: the probability that a message is lost, from 0 to 1; nil: unchanged.
-type Losing struct{ Loss *float64 }
+// Losing is what flaky alone says: the probability that a message is lost, from 0 to 1, nil if that is
+// unchanged; and after how long a second copy of each arrives, 0 if none does.
+type Losing struct {
+	Loss *float64
+	Copy time.Duration
+}
 
 // Lossy is the argument of an event of flaky that loses a share of the messages, from 0 to 1.
-func Lossy(share float64) Args { return Args{&Losing{&share}} }
+func Lossy(share float64) Args { return Args{&Losing{Loss: &share}} }
+
+// Twice is the argument of an event of flaky by which messages arrive a second time, so long after they
+// were sent.
+func Twice(after time.Duration) Args { return Args{&Losing{Copy: after}} }
 
 // Params declares the fields.
 func (l *Losing) Params() []param.Param {
 	return []param.Param{{Name: "loss", Doc: "flaky: probability that a message on the links is lost " +
-		"meanwhile", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3", With: "at: 1s, do: flaky"}}
+		"meanwhile", At: &l.Loss, Min: 0.0, Max: 1.0, Example: "0.3", With: "at: 1s, do: flaky"},
+		{Name: "copy", Doc: "flaky: each message on the links meanwhile arrives twice, the second time so " +
+			"long after it was sent", At: &l.Copy, Min: time.Duration(0), Max: 24 * time.Hour, Example: "5ms",
+			With: "at: 1s, do: flaky"}}
 }
 
 func init() {
 	Register(Fault{
-		Name: Flaky, Doc: "overrides loss or latency on links, on those of who, or on all",
-		Takes: []string{"links", "who", "loss", "latency", "for"}, Args: &Losing{},
-		Any: []string{"loss", "latency"}, Apart: []string{"links", "who"},
+		Name: Flaky, Doc: "overrides loss or latency on links, on those of who, or on all, or has messages " +
+			"arrive twice",
+		Takes: []string{"links", "who", "loss", "latency", "copy", "for"}, Args: &Losing{},
+		Any: []string{"loss", "latency", "copy"}, Apart: []string{"links", "who"},
 		Network: func(i *Instruction, at time.Duration) Effect {
 			if i.Override == nil {
 				return Effect{}
@@ -38,7 +50,8 @@ func init() {
 			return Effect{Override: &o}
 		},
 		Aim: func(s Situation, e *Event, at time.Duration) (Instruction, bool) {
-			o := link.Override{From: at, Latency: e.Latency, Loss: own[Losing](e.Args).Loss}
+			says := own[Losing](e.Args)
+			o := link.Override{From: at, Latency: e.Latency, Loss: says.Loss, Copy: says.Copy}
 			if e.For > 0 {
 				o.To = at + e.For
 			}
@@ -48,8 +61,15 @@ func init() {
 			return Instruction{Override: &o}, o.Links != nil || !e.Aimed()
 		},
 		Breaks: func(e *Event, d time.Duration) (broken Assumption) {
-			if loss := own[Losing](e.Args).Loss; loss != nil && *loss > 0 {
+			says := own[Losing](e.Args)
+			if says.Loss != nil && *says.Loss > 0 {
 				broken |= Loss
+			}
+			if says.Copy > 0 {
+				broken |= Duplication
+			}
+			if says.Copy > d {
+				broken |= LinkDelay
 			}
 			if e.Latency != nil {
 				if most, bounded := e.Latency.Bound(); !bounded || most > d {

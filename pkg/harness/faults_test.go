@@ -55,6 +55,8 @@ func TestPlannedFaults(t *testing.T) {
 		"isolate": {Event{At: ms, Do: DoCut, Shape: "isolate", Nodes: []algo.ID{2, 3}}, []string{"1ms cut 2|3"}},
 		"flaky": {Event{At: ms, Do: DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Lossy(loss), For: 4 * ms},
 			[]string{"1ms flaky until 5ms: 1>2 loss 0.5", "5ms flaky"}},
+		"flaky, copies": {Event{At: ms, Do: DoFlaky, Links: [][2]uint32{{1, 2}}, Args: fault.Twice(3 * ms), For: ms},
+			[]string{"1ms flaky until 2ms: 1>2 copy 3ms", "2ms flaky"}},
 		"flaky, all of one": {Event{At: ms, Do: DoFlaky, Node: 5, Args: fault.Lossy(loss)}, []string{"1ms flaky until 0s: " +
 			"1>5 5>1 2>5 5>2 3>5 5>3 4>5 5>4 loss 0.5"}},
 		"a host": {Event{At: 5 * ms, Do: DoCrash, Host: "lab", Nodes: []algo.ID{2, 3}}, []string{"5ms crash 2", "5ms crash 3"}},

@@ -44,6 +44,7 @@ func (p *Plan) beyond(a *algo.Algorithm, net algo.Network) (why []string) {
 	say(p.Network.Duplication == 0 || p.Network.Wire || survives.Duplication,
 		"does not survive duplicated messages (network.duplication %v)",
 		decimal(p.Network.Duplication))
+	hazard(*h.of(fault.Duplication), survives.Duplication, "does not survive duplicated messages")
 	hazard(*h.of(fault.Partition), survives.Partition, "does not survive a partition")
 	why = append(why, p.unconnected(&a.Spec, *h.of(fault.Partition))...)
 	most, down := survives.CrashesOf(p.Nodes, p.Params), p.down(&a.Spec)

@@ -242,6 +242,11 @@ func (n *Network) Send(f *Flow, sent time.Duration, bytes int, override *Overrid
 	if loss > 0 {
 		fate.Lost = chance(draw(at, drawLoss), loss)
 	}
+	if override != nil && override.Copy > 0 {
+		fate.Duplicated = true
+		fate.CopyDue, fate.CopyHeld = n.due(f, left+override.Copy)
+		return fate
+	}
 	if n.Duplication > 0 && chance(draw(at, drawDuplication), n.Duplication) {
 		fate.Duplicated = true
 		fate.CopyDue, fate.CopyHeld = n.due(f, left+delayed(law, draw(at, drawCopyLatency), factor))

@@ -18,6 +18,9 @@ type Override struct {
 	Links   [][2]uint32   `json:"links"`             // each in one direction: from, to; nil: all
 	Loss    *float64      `json:"loss,omitempty"`    // probability, in place of bursts too
 	Latency *Latency      `json:"latency,omitempty"` // of every link meant
+	// Copy has every message arrive twice, the second time so long after it was sent; 0: that is left to
+	// the network.
+	Copy time.Duration `json:"copy,omitempty"`
 }
 
 // String is what the override does, as it stands in a trace: "1>2 loss 0.3 latency
@@ -33,6 +36,9 @@ func (s Override) String() string {
 	if s.Latency != nil {
 		words = append(words, "latency", s.Latency.text())
 	}
+	if s.Copy > 0 {
+		words = append(words, "copy", s.Copy.String())
+	}
 	return strings.Join(words, " ")
 }
 
@@ -41,8 +47,11 @@ func (s *Override) Check() error {
 	if s.To != 0 && s.To <= s.From {
 		return fmt.Errorf("override: from %v to %v: ends before it begins", s.From, s.To)
 	}
-	if s.Loss == nil && s.Latency == nil {
-		return errors.New("override: changes nothing: expected a loss or a latency")
+	if s.Loss == nil && s.Latency == nil && s.Copy == 0 {
+		return errors.New("override: changes nothing: expected a loss, a latency or a copy")
+	}
+	if s.Copy < 0 {
+		return fmt.Errorf("override: copy: %v, expected a delay above 0", s.Copy)
 	}
 	if s.Loss != nil && !(*s.Loss >= 0 && *s.Loss <= 1) {
 		return fmt.Errorf("override: loss: %v, expected a probability from 0 to 1", *s.Loss)

@@ -175,6 +175,27 @@ func TestSpell_SurvivesJSON(t *testing.T) {
 	})
 }
 
+// TestSend_Copy: each message that meets the override arrives twice, the second time when it says; others once.
+func TestSend_Copy(t *testing.T) {
+	t.Parallel()
+	n := Network{Latency: Constant(ms), Unordered: true}
+	f := n.Flow(0, 1, 0, 2)
+	var w Overrides
+	w.Add(Override{From: 2 * ms, To: 3 * ms, Copy: 5 * ms})
+	for at, want := range map[time.Duration]Fate{
+		ms: {Due: 2 * ms}, 2 * ms: {Due: 3 * ms, Duplicated: true, CopyDue: 7 * ms}, 3 * ms: {Due: 4 * ms},
+	} {
+		got := n.Send(&f, at, 10, w.On(1, 2, at))
+		want.Seq = got.Seq
+		if got != want {
+			t.Errorf("sent at %v: %+v, want %+v", at, got, want)
+		}
+	}
+	if got := (&Override{Copy: 5 * ms}).String(); got != "all copy 5ms" {
+		t.Errorf("it is called %q", got)
+	}
+}
+
 func TestSpellCheck(t *testing.T) {
 	t.Parallel()
 	loss := probability(0.5)
@@ -186,7 +207,9 @@ func TestSpellCheck(t *testing.T) {
 	}{
 		"loss":          {Override{Loss: loss}, ""},
 		"latency":       {Override{From: 1, To: 2, Latency: &slow}, ""},
-		"nothing":       {Override{To: 1}, "changes nothing: expected a loss or a latency"},
+		"copy":          {Override{Copy: ms}, ""},
+		"copy before":   {Override{Copy: -ms}, "copy: -1ms, expected a delay above 0"},
+		"nothing":       {Override{To: 1}, "changes nothing: expected a loss, a latency or a copy"},
 		"ends at once":  {Override{From: 2, To: 2, Loss: loss}, "from 2ns to 2ns: ends before it begins"},
 		"ends before":   {Override{From: 2, To: 1, Loss: loss}, "ends before it begins"},
 		"loss above 1":  {Override{Loss: probability(1.5)}, "loss: 1.5, expected a probability"},

@@ -69,6 +69,7 @@ type Find struct {
 	Rule, Text string
 	Records    trace.List // of the smallest, without heartbeats
 	beyond     string     // the records of First are beyond the model
+	by         string     // the command that found it; "": bench explore
 }
 
 // A Found is a schedule that a search keeps.

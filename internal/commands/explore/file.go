@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,13 +19,13 @@ import (
 // what it breaks. The experiment that is read from it has one trial, which is that
 // of the schedule.
 func (f *Find) File() ([]byte, error) {
-	about := []string{"Found and minimised by bench explore. It breaks the rule",
+	about := []string{"Found and minimised by bench " + cmp.Or(f.by, "explore") + ". It breaks the rule",
 		fmt.Sprintf("%s: %s.", f.Rule, strings.ReplaceAll(f.Text, "\n", "\n# "))}
 	for _, why := range f.OutOfModel {
 		about = append(about, fmt.Sprintf("That is beyond the model of %s: %s.", f.Schedule.Algorithm.ID,
 			why))
 	}
-	return f.Schedule.file("explore-"+f.Schedule.Algorithm.Spec.Name, about), nil
+	return f.Schedule.file(cmp.Or(f.by, "explore")+"-"+f.Schedule.Algorithm.Spec.Name, about), nil
 }
 
 // file is the schedule as an experiment: its name, what is said about it, and further keys.
@@ -128,6 +129,9 @@ func words(e harness.Event) []string {
 	add(e.Every > 0, "every: %v", e.Every)
 	add(e.Times > 0, "times: %d", e.Times)
 	add(e.Node != algo.None, "node: %d", e.Node)
+	add(e.Of != algo.None, "of: %d", e.Of)
+	add(e.Kind != "", "kind: %s", e.Kind)
+	add(e.Count > 0, "count: %d", e.Count)
 	add(e.Groups != nil, "groups: %s", listed(e.Groups))
 	links := make([][]uint32, len(e.Links))
 	for i, l := range e.Links {

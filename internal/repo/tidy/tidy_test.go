@@ -84,6 +84,9 @@ var table = []struct {
 		"pkg/algo", "pkg/link", "pkg/metric", "pkg/trace", "internal/base/stats", "pkg/fault", "pkg/harness",
 	}},
 	{"internal/judgement/trial", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check"}},
+	{"internal/judgement/prove", []string{
+		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
+	}},
 	{"internal/judgement/modelcheck", []string{
 		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
 	}},
@@ -171,6 +174,11 @@ var table = []struct {
 	{"internal/commands/bisect", []string{
 		"pkg/metric", "internal/answers/answer", "internal/base/commits", "internal/answers/compare", "internal/base/console",
 		"internal/commands/diff", "internal/commands/replay",
+	}},
+	{"internal/commands/prove", []string{
+		"pkg/algo", "pkg/link", "pkg/fault", "pkg/harness", "internal/answers/answer", "internal/base/console",
+		"internal/base/files", "internal/base/program", "internal/commands/explore",
+		"internal/commands/explore/search", "internal/judgement/prove", "internal/worlds/guard",
 	}},
 	{"internal/commands/explore/search", []string{
 		"pkg/algo", "pkg/trace", "pkg/experiment", "internal/answers/answer", "internal/answers/compare", "internal/base/console",

@@ -206,12 +206,12 @@ func (q *Request) options(alg *algo.Algorithm) (o explore.Options, err error) {
 			o.Nodes = append(o.Nodes, n)
 		}
 	}
-	o.Params, err = given(alg, q.Params, o.Nodes)
+	o.Params, err = Given(alg, q.Params, o.Nodes)
 	return o, err
 }
 
-// given reads parameters as the experiment that has them would.
-func given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, error) {
+// Given reads parameters as the experiment that has them would, NAME=VALUE each.
+func Given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, error) {
 	if len(set) == 0 {
 		return nil, nil
 	}

@@ -1,0 +1,228 @@
+// Package prove answers bench prove: it searches every schedule of a small system, reports how large that
+// is, and saves the shortest schedule that breaks a promise as an experiment.
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/console"
+	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/program"
+	"github.com/conclave-bench/conclave/internal/commands/explore/search"
+	"github.com/conclave-bench/conclave/internal/judgement/prove"
+	"github.com/conclave-bench/conclave/internal/worlds/guard"
+	"github.com/conclave-bench/conclave/pkg/algo"
+)
+
+// A Request is what is asked for, in the words of the command line.
+type Request struct {
+	prove.System
+	prove.Limits
+	MiB   int64    // of memory; 0: half of what this machine has
+	Words []string // parameters, as NAME=VALUE
+	Out   string
+}
+
+// Answer searches. An error beside the answer says that the algorithm could not be run.
+func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Document, error) {
+	if err := q.vacant(); err != nil {
+		return nil, err
+	}
+	given, err := search.Given(alg, q.Words, []int{q.Nodes})
+	if err != nil {
+		return nil, err
+	}
+	q.System.Params = given
+	beyond, err := q.Beyond(alg.ID)
+	if err != nil {
+		return nil, answer.Mistaken("bench prove %s: %v", alg.ID, err)
+	}
+	if q.Memory = q.MiB << 20; q.MiB == 0 {
+		q.Memory = int64(guard.Share(1) / 3 * 2)
+	}
+	s, err := prove.Search(ctx, alg.ID, q.System, q.Limits)
+	if err != nil {
+		return nil, err
+	}
+	d := answer.New("prove", "Every schedule of a small system of "+alg.ID)
+	q.count(d, alg, &s)
+	for _, why := range beyond {
+		d.Note(fmt.Sprintf("beyond the model of %s, which %s: what breaks is a finding, not an error",
+			alg.ID, why))
+	}
+	if s.Find != nil {
+		return d, q.found(ctx, d, alg, &s, beyond)
+	}
+	d.Add(answer.Facts{{Name: "broken", Value: ""}, {Name: "file", Value: ""}})
+	if s.Bound == "" {
+		text := fmt.Sprintf("%s: no broken promise in any schedule", alg.ID)
+		if s.Live {
+			text += ", and from every state one leads to where all is done"
+		}
+		d.Say(text)
+		return d, context.Cause(ctx)
+	}
+	d.End(answer.Incomplete, "incomplete")
+	d.Say(fmt.Sprintf("%s: incomplete, stopped at %s: no broken promise in the schedules of up to %d "+
+		"events; %d states are still to be looked at, and the last levels grew by %.2f each", alg.ID,
+		s.Bound, max(s.Depth-1, 0), s.Frontier, s.Growth()))
+	return d, context.Cause(ctx)
+}
+
+// count adds how large the system is.
+func (q *Request) count(d *answer.Document, alg *algo.Algorithm, s *prove.Space) {
+	perSecond := float64(s.States) / max(s.Elapsed.Seconds(), 1e-3)
+	perState := float64(s.Memory) / float64(max(s.States, 1))
+	d.Add(answer.Facts{
+		{Name: "algorithm", Value: alg.ID}, {Name: "nodes", Value: q.Nodes},
+		{Name: "complete", Value: s.Bound == "" && s.Find == nil}, {Name: "states", Value: s.States},
+		{Name: "steps", Value: s.Steps}, {Name: "depth", Value: s.Depth}, {Name: "ends", Value: s.Terminal},
+		{Name: "live", Value: s.Live}, {Name: "frontier", Value: s.Frontier},
+		{Name: "growth", Value: s.Growth()},
+		{Name: "process_states", Value: s.Locals}, {Name: "calls", Value: s.Calls},
+		{Name: "states_per_second", Value: perSecond}, {Name: "bytes_per_state", Value: perState},
+		{Name: "missed", Value: s.Missed()}, {Name: "bound", Value: s.Bound},
+	})
+	d.Say(fmt.Sprintf("%s, %s: %d states, %d steps, depth %d, %d ends", alg.ID, q.text(), s.States, s.Steps,
+		s.Depth, s.Terminal))
+	d.Say(fmt.Sprintf("%d states of single processes, %d calls of the algorithm; probability of a missed "+
+		"state: %.1g", s.Locals, s.Calls, s.Missed()))
+}
+
+// text is the system in a few words.
+func (q *Request) text() string {
+	words := []string{fmt.Sprintf("nodes=%d requests=%d", q.Nodes, q.Requests)}
+	for _, b := range []struct {
+		name string
+		n    int
+	}{{"crashes", q.Crashes}, {"losses", q.Losses}, {"copies", q.Copies}, {"overtakes", q.Overtakes},
+		{"suspicions", q.Suspicions}, {"time-outs", q.Timeouts}} {
+		switch {
+		case b.n == prove.Any:
+			words = append(words, b.name+"=any")
+		case b.n > 0:
+			words = append(words, fmt.Sprintf("%s=%d", b.name, b.n))
+		}
+	}
+	return strings.Join(slices.Concat(words, q.Words), " ")
+}
+
+// found tells of a broken promise, and saves its script.
+func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algorithm, s *prove.Space,
+	beyond []string) error {
+	f, within := s.Find, len(beyond) == 0
+	lines := []string{}
+	for i, step := range f.Schedule {
+		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, step))
+	}
+	d.Add(answer.Lines("\n" + strings.Join(lines, "\n") + "\n\n"))
+	if len(f.Cycle) > 0 {
+		repeats := []string{"from then on, this may repeat without end:"}
+		for _, step := range f.Cycle {
+			repeats = append(repeats, "     "+step.String())
+		}
+		d.Add(answer.Lines(strings.Join(repeats, "\n") + "\n\n"))
+	}
+	what := "violation"
+	if !within {
+		what = "finding"
+	}
+	d.Say(fmt.Sprintf("%s: %s: %s, after %s; no schedule is shorter", what, alg.ID, f.Broken,
+		console.Plural(len(f.Schedule), "event", "events")))
+	path, err := q.save(ctx, d, alg, f, beyond)
+	if err != nil {
+		return err
+	}
+	d.Add(answer.Facts{{Name: "broken", Value: f.Broken}, {Name: "file", Value: path}})
+	switch {
+	case within && f.Panicked:
+		return fmt.Errorf("%s could not be run: %s", alg.ID, f.Broken)
+	case within:
+		d.Exit = answer.Violated
+	}
+	return nil
+}
+
+// save writes the script of a find, and says so. "": it has none.
+func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algorithm, f *prove.Find,
+	beyond []string) (path string, err error) {
+	made, err := script(ctx, alg, &q.System, f, beyond)
+	if made == nil {
+		d.Say(fmt.Sprintf("  no script: %v", err))
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	left, err := made.Removable(ctx)
+	if err != nil {
+		return "", err
+	}
+	text, err := made.File()
+	if err != nil {
+		return "", err
+	}
+	if path, err = q.create("prove-"+alg.Spec.Name, text); err != nil {
+		return "", err
+	}
+	if err := made.Reproduces(path); err != nil {
+		return "", fmt.Errorf("what was found cannot be repeated from the file: %w", err)
+	}
+	minimal := "minimal: without any one of its lines it breaks no promise"
+	if len(left) > 0 {
+		minimal = "not minimal"
+	}
+	d.Say(fmt.Sprintf("  script:    %s, %s, %s\n  reproduce: %s", path,
+		console.Plural(len(made.Schedule.Events), "line", "lines"), minimal, program.Command("run", path)))
+	return path, nil
+}
+
+// vacant says whether there is room for what may be found.
+func (q *Request) vacant() error {
+	if q.Out == "" {
+		return nil
+	}
+	if _, err := os.Lstat(q.Out); err == nil {
+		return answer.Mistaken("--out %s exists; name another file, or remove it", q.Out)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--out: %w", err)
+	}
+	if !strings.HasSuffix(q.Out, ".yaml") && !strings.HasSuffix(q.Out, ".yml") {
+		return answer.Mistaken("--out %s, expected a file of type .yaml", q.Out)
+	}
+	return nil
+}
+
+// create writes a file that does not exist yet.
+func (q *Request) create(name string, text []byte) (path string, err error) {
+	for number := 1; ; number++ {
+		if path = q.Out; path == "" {
+			path = name + ".yaml"
+			if number > 1 {
+				path = fmt.Sprintf("%s-%d.yaml", name, number)
+			}
+		}
+		err := files.Create(path, text)
+		if errors.Is(err, fs.ErrExist) && q.Out == "" {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("the script cannot be saved: %w", err)
+		}
+		return path, nil
+	}
+}
+
+// Shown is the progress of a search in words.
+func Shown(p prove.Progress) string {
+	return fmt.Sprintf("%d states at depth %d, %d to be looked at, %v", p.States, p.Depth, p.Frontier,
+		p.Elapsed.Round(time.Second))
+}
