@@ -209,7 +209,7 @@ func (v *variant) counts(key string) bool {
 		return rate > 0
 	case head == "network":
 		real, _ := v.leaves["network.real"].Value.(bool)
-		recorded, _ := v.leaves["network.recorded"].Value.(*link.Matrix)
+		recorded, _ := v.leaves["network.recorded"].Value.(*recording)
 		switch rest {
 		case "real":
 			return real
