@@ -81,10 +81,16 @@ func read(r io.Reader, positive bool) ([]time.Duration, error) {
 				"%s", n,
 				line, longest, LostWord)
 		}
+		if positive && d == 0 {
+			return nil, fmt.Errorf("line %d: %w", n, errZero)
+		}
 		out = append(out, d)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
+	}
+	if routes.seen {
+		out = routes.record()
 	}
 	if p.seen {
 		var err error

@@ -59,7 +59,10 @@ type Options struct {
 	Replications int
 	Seed         uint64
 	Workers      int
-	Progress     func(replications int) // nil: not reported
+	// Levels bounds the levels of a pilot, whose paths get beyond the bounds with a probability of at least
+	// about keep to the power of it. If none does, nothing is estimated: see Result.Below. 0: there are many.
+	Levels   int
+	Progress func(replications int) // nil: not reported
 }
 
 // An Estimate is the probability that the value is beyond one bound.
@@ -88,8 +91,11 @@ type Result struct {
 	Paths     uint64  // simulated, those of the pilot included
 	Events    uint64  // likewise
 	PerTrial  float64 // events of a whole trial
-	Broken    []string
-	Violated  int // paths that broke a promise
+	// Below is the share of all paths that the pilot has above the last level, where Options.Levels are bounded
+	// and none got beyond the bounds: the probability is lower. Else it is 0.
+	Below    float64
+	Broken   []string
+	Violated int // paths that broke a promise
 }
 
 // Confidence is that of the intervals.
@@ -108,9 +114,15 @@ func Split(ctx context.Context, trials []Trial, o Options) (*Result, error) {
 	for i, trial := range trials {
 		pilot := &replication{ctx: ctx, trial: trial, o: &o, result: r,
 			seed: harness.Derive(o.Seed, "rare pilot", uint64(i))}
-		levels, beyond, err := pilot.levels()
+		levels, beyond, below, err := pilot.levels()
 		if err != nil {
 			return nil, err
+		}
+		if !beyond && o.Levels > 0 && (i == 0 || below < r.Below) {
+			r.Below = below
+		}
+		if beyond {
+			r.Below = 0
 		}
 		if i == 0 || beyond {
 			r.Levels, r.Height = levels, i
@@ -119,6 +131,12 @@ func Split(ctx context.Context, trials []Trial, o Options) (*Result, error) {
 		if beyond {
 			break
 		}
+	}
+	if r.Below > 0 {
+		for _, beyond := range o.Beyond {
+			r.Estimates = append(r.Estimates, Estimate{Beyond: beyond, Low: math.NaN(), High: math.NaN()})
+		}
+		return r, nil
 	}
 	all, err := replicate(ctx, trials[r.Height], &o, r)
 	if err != nil {
@@ -303,21 +321,23 @@ func (s *replication) count(out []float64, value, weight float64) {
 }
 
 // levels are those that a share of the pilot's paths reach from the one before; beyond says
-// whether these lead beyond all bounds.
-func (s *replication) levels() (levels []float64, beyond bool, err error) {
+// whether these lead beyond all bounds, and below which share of all paths reaches the last one.
+func (s *replication) levels() (levels []float64, beyond bool, below float64, err error) {
 	from := []entrance{{}}
-	for len(levels) < mostLevels {
+	below = 1
+	for len(levels) < cmp.Or(s.o.Levels, mostLevels) {
 		s.stage = uint64(len(levels))
 		branches, paths := make([]Branch, s.o.Paths), make([]Path, s.o.Paths)
 		for i, k := range s.deal(len(from)) {
 			branches[i], paths[i], err = s.run(&from[k], i, math.Inf(1), true)
 			if err != nil {
-				return nil, false, err
+				return nil, false, 0, err
 			}
 		}
 		next := nextLevel(paths, from[0].level)
 		if math.IsInf(next, 1) {
-			return levels, slices.ContainsFunc(paths, func(p Path) bool { return p.Top.Height >= next }), nil
+			beyond = slices.ContainsFunc(paths, func(p Path) bool { return p.Top.Height >= next })
+			return levels, beyond, below / float64(s.o.Paths), nil
 		}
 		levels = append(levels, next)
 		from = nil
@@ -327,8 +347,9 @@ func (s *replication) levels() (levels []float64, beyond bool, err error) {
 				from = append(from, entrance{branches[i], paths[i].Peaks[k], next})
 			}
 		}
+		below *= float64(len(from)) / float64(s.o.Paths)
 	}
-	return levels, false, nil
+	return levels, false, below, nil
 }
 
 // nextLevel is the height that about the share to keep of the paths reach; infinite if so many are

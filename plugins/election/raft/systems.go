@@ -129,6 +129,10 @@ func paper() algo.Set {
 			"2014, section 9.3: a time-out of 150 to 300 ms is recommended, and the heartbeat was half of " +
 			"the least.",
 		Differs: "Rules that libraries add, pre-votes and leases among them, are off.",
+		Demands: "The time-out is longer than the heartbeat (section 5.2).",
+		Fit: func(p algo.Params) map[string]any {
+			return map[string]any{"t_election": max(p.Duration("t_election"), p.Duration("heartbeat")+ms)}
+		},
 		System: &algo.System{Beat: "heartbeat", Patience: "t_election", Choose: beats,
 			Rule: func(p algo.Params, roundTrip time.Duration) (text string, kept bool) {
 				return fmt.Sprintf("the paper, section 5.6: the time-out is an order of magnitude above the "+
