@@ -109,6 +109,7 @@ func (s *streams) groups() []group {
 			runsPlugins(s.exploreCommand()),
 			runsPlugins(s.atlasCommand()),
 			runsPlugins(s.tuneCommand()),
+			s.adviseCommand(),
 			runsPlugins(s.rareCommand()),
 		}},
 		{"algorithms", "Algorithms", []*cobra.Command{

@@ -74,6 +74,51 @@ func Alone(p *harness.Plan, until time.Duration) (bool, error) {
 	return math.IsInf(path.Top.Height, 1), err
 }
 
+// Count is how many false elections the trial of a plan has between two instants: how often a process begins to
+// lead, and one for a leader that has given up at the end.
+func Count(p *harness.Plan, from, to time.Duration) (int, error) {
+	setup, err := p.Setup()
+	if err != nil {
+		return 0, err
+	}
+	setup.Virtual = true
+	c := &census{from: from, to: to, leader: setup.Leader}
+	s := sim.New(setup, c)
+	s.RunUntil(to)
+	if s.Done() && s.End().Reason == harness.Broken {
+		return 0, fmt.Errorf("%s: a trial could not be run: %w", setup.Label, s.End().Err)
+	}
+	if c.open {
+		c.count++
+	}
+	return c.count, nil
+}
+
+// A census counts elections.
+type census struct {
+	from, to time.Duration
+	leader   algo.ID
+	open     bool // the leader has given up, and none has followed it
+	count    int
+}
+
+// Record sees each record.
+func (c *census) Record(r *trace.Record) {
+	if r.Type != trace.Elected || r.At >= c.to {
+		return
+	}
+	by, leads := algo.ID(r.Process), algo.ID(r.Peer)
+	switch {
+	case by == leads && (by != c.leader || c.open):
+		if r.At >= c.from {
+			c.count++
+		}
+		c.leader, c.open = by, false
+	case by == c.leader && leads != by && r.At >= c.from:
+		c.open = true
+	}
+}
+
 // silences are the importance functions: for how long the followers that can depose the leader have not
 // heard it, or it them. Of a leader that holds a lease of a store it is for how long it has heard nothing.
 var silences = []func(w *vigil, now time.Duration) time.Duration{(*vigil).ofMany, (*vigil).ofOne}

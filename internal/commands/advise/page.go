@@ -1,0 +1,3 @@
+package advise
+
+func (f *Finding) page() ([]byte, error) { return nil, nil }
