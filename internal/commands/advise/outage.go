@@ -107,7 +107,10 @@ func (w *world) outages(ctx context.Context, x *Setting, n int, purpose string) 
 	if err != nil {
 		return nil, err
 	}
-	o := &Outage{N: n, values: values, Terms: terms}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("%s: of %d crashes of the leader none made an outage", w.words(x), n)
+	}
+	o := &Outage{N: len(values), values: values, Terms: terms}
 	if w.writes != nil && n >= thousand { // what they add to equal trials without them
 		bare := *w
 		bare.writes = nil
@@ -184,15 +187,19 @@ func (w *world) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 		terms[i] = c.terms(values[i])
 		return nil
 	})
+	if err != nil {
+		return nil, mean, err
+	}
 	ended := 0.0
 	for i := range terms {
-		if !math.IsInf(values[i], 1) {
+		if !math.IsInf(values[i], 1) && !math.IsNaN(values[i]) {
 			ended++
 			mean.add(&terms[i])
 		}
 	}
 	mean.divide(ended)
-	return values, mean, err
+	// A trial in which the leader that crashed led nobody has no such outage.
+	return slices.DeleteFunc(values, math.IsNaN), mean, nil
 }
 
 func (t *Terms) add(o *Terms) {

@@ -43,8 +43,15 @@ type Finding struct {
 	took     time.Duration
 }
 
-// beats are how long after another something may be sent, by the system's own.
-var beats = []float64{1, 2, 5, 0.5, 0.2, 0.1}
+// beats are how long after another something may be sent, by the system's own, where so many times as many messages
+// are allowed. Longer ones are no faster, and are tried where fewer messages are allowed.
+func beats(messages float64) []float64 {
+	out := []float64{1, 0.5, 0.2}
+	if !slices.Contains(out, 1/messages) {
+		out = append(out, 1/messages)
+	}
+	return out
+}
 
 // finer is the ratio of two neighbours among the patiences that are tried.
 const finer = 1.06
@@ -87,7 +94,7 @@ func (f *Finding) say(what string, done float64) {
 // has by default come first, since the others can be no faster than they without more messages.
 func (f *Finding) families() (out [][]*Point) {
 	seen := map[string]bool{}
-	for _, times := range beats {
+	for _, times := range beats(f.q.Messages) {
 		if f.Beat == "" && times != 1 {
 			continue
 		}

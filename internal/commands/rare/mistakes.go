@@ -183,21 +183,28 @@ func (w *vigil) mistaken(r *trace.Record) bool {
 // ofOne is the longest silence between the leader and a follower.
 func (w *vigil) ofOne(now time.Duration) time.Duration { return w.silence(now, 1) }
 
-// ofMany is how long a majority cannot have heard the leader, or it a majority, at least.
-func (w *vigil) ofMany(now time.Duration) time.Duration { return w.silence(now, len(w.heard)/2+1) }
+// ofMany is the sum of the silences between the leader and as many followers as can depose it: of a sum a loss at
+// one of them is a step already.
+func (w *vigil) ofMany(now time.Duration) time.Duration {
+	return w.silence(now, Deposing(len(w.heard)))
+}
 
-// silence is for how long k followers have not heard the leader, or the leader k followers, whichever is
-// longer.
+// Deposing is how many followers of n processes have to miss the leader, where no fewer can depose it: they are a
+// majority without it.
+func Deposing(n int) int { return max(min(n/2+1, n-1), 1) }
+
+// silence is for how long k followers have not heard the leader, or the leader k followers, all together, whichever
+// is longer.
 func (w *vigil) silence(now time.Duration, k int) time.Duration {
 	if w.anchor != algo.None {
 		return now - w.heard[w.leader-1][w.anchor-1]
 	}
-	return max(w.kth(now, k, func(other int) time.Duration { return w.heard[other][w.leader-1] }),
-		w.kth(now, k, func(other int) time.Duration { return w.heard[w.leader-1][other] }))
+	return max(w.longest(now, k, func(other int) time.Duration { return w.heard[other][w.leader-1] }),
+		w.longest(now, k, func(other int) time.Duration { return w.heard[w.leader-1][other] }))
 }
 
-// kth is the k-th longest of the silences between the leader and the others.
-func (w *vigil) kth(now time.Duration, k int, last func(other int) time.Duration) time.Duration {
+// longest is the sum of the k longest of the silences between the leader and the others.
+func (w *vigil) longest(now time.Duration, k int, last func(other int) time.Duration) (sum time.Duration) {
 	w.silent = w.silent[:0]
 	for other := range w.heard {
 		if algo.ID(other+1) != w.leader {
@@ -205,7 +212,10 @@ func (w *vigil) kth(now time.Duration, k int, last func(other int) time.Duration
 		}
 	}
 	slices.Sort(w.silent)
-	return w.silent[max(len(w.silent)-k, 0)]
+	for _, d := range w.silent[max(len(w.silent)-k, 0):] {
+		sum += d
+	}
+	return sum
 }
 
 func (w *vigil) rise(height float64) {

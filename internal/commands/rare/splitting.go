@@ -91,11 +91,13 @@ type Result struct {
 	Paths     uint64  // simulated, those of the pilot included
 	Events    uint64  // likewise
 	PerTrial  float64 // events of a whole trial
-	// Below is the share of all paths that the pilot has above the last level, where Options.Levels are bounded
-	// and none got beyond the bounds: the probability is lower. Else it is 0.
-	Below    float64
-	Broken   []string
-	Violated int // paths that broke a promise
+	Broken    []string
+	Violated  int // paths that broke a promise
+	// Below is an upper bound of the probability, of 95 % at each level, where Options.Levels are bounded and no
+	// path of the pilot got beyond the bounds. Else it is 0. Top is how high a path got, and Stuck says that none
+	// got above the last level.
+	Below, Top float64
+	Stuck      bool
 }
 
 // Confidence is that of the intervals.
@@ -114,15 +116,9 @@ func Split(ctx context.Context, trials []Trial, o Options) (*Result, error) {
 	for i, trial := range trials {
 		pilot := &replication{ctx: ctx, trial: trial, o: &o, result: r,
 			seed: harness.Derive(o.Seed, "rare pilot", uint64(i))}
-		levels, beyond, below, err := pilot.levels()
+		levels, beyond, err := pilot.levels(o.Levels > 0)
 		if err != nil {
 			return nil, err
-		}
-		if !beyond && o.Levels > 0 && (i == 0 || below < r.Below) {
-			r.Below = below
-		}
-		if beyond {
-			r.Below = 0
 		}
 		if i == 0 || beyond {
 			r.Levels, r.Height = levels, i
@@ -321,36 +317,48 @@ func (s *replication) count(out []float64, value, weight float64) {
 }
 
 // levels are those that a share of the pilot's paths reach from the one before; beyond says
-// whether these lead beyond all bounds, and below which share of all paths reaches the last one.
-func (s *replication) levels() (levels []float64, beyond bool, below float64, err error) {
-	from := []entrance{{}}
-	below = 1
+// whether these lead beyond all bounds. If they do not, bound has the result say what is known.
+func (s *replication) levels(bound bool) (levels []float64, beyond bool, err error) {
+	from, below := []entrance{{}}, 1.0
 	for len(levels) < cmp.Or(s.o.Levels, mostLevels) {
 		s.stage = uint64(len(levels))
 		branches, paths := make([]Branch, s.o.Paths), make([]Path, s.o.Paths)
 		for i, k := range s.deal(len(from)) {
 			branches[i], paths[i], err = s.run(&from[k], i, math.Inf(1), true)
 			if err != nil {
-				return nil, false, 0, err
+				return nil, false, err
 			}
 		}
 		next := nextLevel(paths, from[0].level)
 		if math.IsInf(next, 1) {
 			beyond = slices.ContainsFunc(paths, func(p Path) bool { return p.Top.Height >= next })
-			return levels, beyond, below / float64(s.o.Paths), nil
+			if !beyond && bound {
+				s.result.Below, s.result.Stuck = below*zero/float64(s.o.Paths), true
+			}
+			return levels, beyond, nil
 		}
 		levels = append(levels, next)
 		from = nil
 		for i := range paths {
+			if top := paths[i].Top.Height; !math.IsInf(top, 1) {
+				s.result.Top = max(s.result.Top, top)
+			}
 			k := slices.IndexFunc(paths[i].Peaks, func(p Peak) bool { return p.Height >= next })
 			if k >= 0 {
 				from = append(from, entrance{branches[i], paths[i].Peaks[k], next})
 			}
 		}
-		below *= float64(len(from)) / float64(s.o.Paths)
+		_, high := stats.BinomialInterval(len(from), s.o.Paths, Confidence)
+		below *= high
 	}
-	return levels, false, below, nil
+	if bound {
+		s.result.Below = below
+	}
+	return levels, false, nil
 }
+
+// zero is the upper bound of a mean of which no event was seen, of 95 %.
+const zero = 3.0
 
 // nextLevel is the height that about the share to keep of the paths reach; infinite if so many are
 // beyond all bounds, or none gets above the last level. Of heights that equally many reach
