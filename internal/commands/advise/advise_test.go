@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/commands/rare"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
@@ -47,4 +48,30 @@ func TestScratch(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestScratchRate(t *testing.T) {
+	if os.Getenv("SCRATCH2") == "" {
+		t.Skip()
+	}
+	words := strings.Fields(os.Getenv("SCRATCH2"))
+	q := Request{System: words[0], Nodes: 3, Jitter: -1, Messages: 1, Seed: 1, Effort: Usual, RoundTrip: 5 * time.Millisecond, Loss: 0.01}
+	w, err := newWorld(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.mistakes(t.Context(), &w.base, true)
+	from, to := w.base.window()
+	t.Logf("%+v %v, %v to %v", r, err, from, to)
+	p, _ := w.quiet(&w.base, to*3, -1)
+	n := 0
+	for i := range 1000 {
+		p.Seed = uint64(i)
+		c, err := rare.Count(&p, from, 3*to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += c
+	}
+	t.Logf("%d in %v hours: %v a year", n, (3*to-from).Hours()*1000, float64(n)/(float64(3*to-from)*1000/year))
 }

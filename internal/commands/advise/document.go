@@ -232,7 +232,7 @@ func (f *Finding) addTolerance(d *answer.Document) {
 // addTerms adds what the outages are made of.
 func (f *Finding) addTerms(d *answer.Document) {
 	t := d.Table("terms", slices.Concat(answer.Columns(answer.Everybody, "setting term mean_ms:number:mean:ms "+
-		"share:number"), answer.Columns(answer.Everybody, "means"))...)
+		"share:number"), answer.Columns(answer.Programs, "means"))...)
 	t.Keys = 2
 	roles, points := f.shown()
 	for i, p := range points {

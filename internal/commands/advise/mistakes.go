@@ -149,7 +149,7 @@ func (w *world) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) 
 		return r.Below
 	}
 	silent := 1
-	if !alone {
+	if !alone && !w.store() {
 		silent = rare.Deposing(w.nodes)
 	}
 	beats := math.Floor((float64(silent)*float64(x.Patience-x.Beat) - r.Top) / float64(x.Beat))

@@ -177,13 +177,7 @@ func (w *world) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 		if v.Status == trace.Failed {
 			return fmt.Errorf("%s: a trial could not be run: %s", w.words(x), v.Reason)
 		}
-		values[i] = math.Inf(1)
-		of := metric.OutagesOf(setup.Alg.Spec.Service).Downtime.Name
-		for _, m := range v.Metrics {
-			if m.Name == of && v.Status != trace.TimedOut {
-				values[i] = m.Value
-			}
-		}
+		values[i] = outageOf(&v, metric.OutagesOf(setup.Alg.Spec.Service))
 		terms[i] = c.terms(values[i])
 		return nil
 	})
@@ -200,6 +194,21 @@ func (w *world) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 	mean.divide(ended)
 	// A trial in which the leader that crashed led nobody has no such outage.
 	return slices.DeleteFunc(values, math.IsNaN), mean, nil
+}
+
+// outageOf is the outage of a trial in ms; infinite if it had no end, NaN if there is none that counts: an election
+// was under way anyway.
+func outageOf(v *check.Verdict, of *metric.Outages) float64 {
+	value := math.Inf(1)
+	for _, m := range v.Metrics {
+		switch {
+		case m.Name == of.Never.Name && m.Value > 0:
+			return math.Inf(1)
+		case m.Name == of.Downtime.Name && v.Status != trace.TimedOut:
+			value = m.Value
+		}
+	}
+	return value
 }
 
 func (t *Terms) add(o *Terms) {

@@ -129,7 +129,7 @@ func (w *world) plan(x *Setting, scenario block, more block) (harness.Plan, erro
 
 // crash is the plan of a trial in which the leader crashes. It is given up when nobody leads for long.
 func (w *world) crash(x *Setting) (harness.Plan, error) {
-	limit := 60*x.longest() + 100*w.known.Latency + time.Minute
+	limit := min(60*x.longest()+100*w.known.Latency+time.Minute, 24*time.Hour)
 	return w.plan(x, block{"kind": "leader-crash"}, block{"time_limit": limit.String()})
 }
 
@@ -146,7 +146,7 @@ func (w *world) quiet(x *Setting, lasts, at time.Duration) (harness.Plan, error)
 			"length": block{"distribution": "quantiles", "values": values}}
 	}
 	return w.plan(x, block{"kind": "churn", "duration": lasts.String()},
-		block{"faults": block{"events": []any{event}}, "time_limit": (2*lasts + time.Minute).String()})
+		block{"faults": block{"events": []any{event}}, "time_limit": min(2*lasts+time.Minute, 24*time.Hour).String()})
 }
 
 // quantiles are at most a thousand and one of sorted times, the first and the last among them.

@@ -18,8 +18,9 @@ func with(p algo.Params, values map[string]any) algo.Params {
 // beats is p with a heartbeat, and a time-out that is drawn from patience to twice patience. A leader looks
 // for its quorum as often as its followers may give up.
 func beats(p algo.Params, beat, patience, _ time.Duration) algo.Params {
+	patience = whole(patience, ms)
 	out := with(p, timeouts(patience, patience))
-	out["heartbeat"] = beat
+	out["heartbeat"] = whole(beat, ms)
 	return out
 }
 
