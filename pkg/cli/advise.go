@@ -46,6 +46,7 @@ docs/how-to/advise.md shows how to measure a network, and what can be wrong.
 	flags.DurationVar(&q.RoundTrip, "rtt", 0, "the round trip between any two members is `D`, in the median")
 	flags.Float64Var(&q.Jitter, "jitter", -1, "delays vary by `SIGMA`, the standard deviation of their logarithm "+
 		"(default: 0.1, or as recorded)")
+	flags.Lookup("jitter").DefValue = "0"
 	flags.Float64Var(&q.Loss, "loss", 0, "`P` is the probability that a message is lost")
 	flags.StringVar(&q.Fsync, "fsync", "", "writes take as long as in `FILE`: fio's JSON, the output of etcd's "+
 		"benchmark, or a time in each line")
@@ -55,8 +56,10 @@ docs/how-to/advise.md shows how to measure a network, and what can be wrong.
 		"--minutes limits them)")
 	flags.Float64Var(&q.Minutes, "minutes", 0, "allow `M` minutes a year without a leader by false elections")
 	flags.DurationVar(&q.Outage, "outage", 0, "99 of 100 outages may last `D` at most")
-	flags.DurationVar(&q.Away, "away", 0, "of a lease: the store may be away for `D`")
-	flags.DurationVar(&q.Clocks, "clocks", 0, "of a lease: clocks may be `D` apart")
+	flags.DurationVar(&q.Away, "away", -1, "of a lease: the store may be away for `D` (default: as long as by the "+
+		"system's defaults)")
+	flags.DurationVar(&q.Clocks, "clocks", -1, "of a lease: clocks may be `D` apart (default: likewise)")
+	flags.Lookup("away").DefValue, flags.Lookup("clocks").DefValue = "0s", "0s"
 	flags.Float64Var(&q.Messages, "messages", 1, "allow `X` times as many messages as with the defaults")
 	flags.BoolVar(&q.Why, "why", false, "say what the outages are made of")
 	flags.StringVar(&q.HTML, "html", "", "write a page with a slider for the budget to `FILE`")

@@ -200,10 +200,11 @@ func (f *Finding) addTolerance(d *answer.Document) {
 	}
 	roles, points := f.shown()
 	t := d.Table("tolerance", answer.Columns(answer.Everybody, "setting store_away_s:number:store_away:s "+
-		"clocks_apart_s:number:clocks_apart:s")...)
+		"clocks_apart_s:number:clocks_apart_(s):s")...)
 	t.DropEmpty = true
-	hand := d.Table("computed", answer.Columns(answer.Everybody, "setting figure formula value_s:number:value:s "+
-		"beyond:number:share_of_outages_beyond")...)
+	hand := d.Table("computed", slices.Concat(answer.Columns(answer.Everybody, "setting figure"),
+		answer.Columns(answer.Programs, "formula"), answer.Columns(answer.Everybody, "value_s:number:s:s "+
+			"beyond:number:outages_beyond"))...)
 	hand.DropEmpty, hand.Keys = true, 2
 	for i, p := range points {
 		store, clocks := f.Bears(p.Params)
@@ -307,7 +308,7 @@ func (f *Finding) remarks() (out []string) {
 		}
 	}
 	return append(out, fmt.Sprintf("outages: %s of the leader, simulated for each setting in the table; intervals of "+
-		"95 %%, of the worst the least and the largest of %d thousands", console.Plural(f.Defaults.Outage.N, "crash", "crashes"),
+		"95 %%, of the worst the least and the largest of %d thousands; crashes during an election do not count", console.Plural(f.Defaults.Outage.N, "crash", "crashes"),
 		f.Defaults.Outage.N/thousand), "constraints: "+f.Set.Demands)
 }
 

@@ -23,7 +23,7 @@ type Rate struct {
 
 // The ways in which a rate is estimated.
 const (
-	byBound     = "no false election: the time-out is above the longest silence that the network allows"
+	byBound     = "none: no message is lost, and at most one in 1e16 is late enough"
 	bySplitting = "multilevel splitting (bench rare)"
 	byStress    = "an upper bound: multilevel splitting at a loss of 0.1 %"
 	byCount     = "counted in resampled records"
@@ -67,14 +67,33 @@ func (x *Setting) window() (from, to time.Duration) {
 	return from, from + max(x.longest(), 20*x.Beat)
 }
 
-// never says whether no silence of the network is long enough for a mistake: no message is lost, and each
-// arrives within a bound.
+// The standard normal quantiles of what is exceeded once in 1e9, and once in 1e16. The members of a system send less
+// than 1e10 messages in a year.
+const (
+	onceIn1e9  = 6.0
+	onceIn1e16 = 8.3
+)
+
+// latest is how long the longest delay takes that is exceeded as rarely as a standard normal exceeds z. Delays that
+// nobody has recorded are lognormal: see Request.network.
+func (w *world) latest(z float64) time.Duration {
+	if r := w.record(); r != nil {
+		d, _ := w.network.Latency.Bound()
+		return d
+	}
+	return time.Duration(float64(w.network.Slowest()) * math.Exp(z*w.q.jitter()))
+}
+
+// never says whether no silence of the network is long enough for a mistake: no message is lost, and none is as late
+// as that.
 func (w *world) never(x *Setting) bool {
-	d, bounded := w.network.Bound()
-	if w.network.Loses() || !bounded {
+	if w.network.Loses() {
 		return false
 	}
-	beat := x.Beat
+	d, beat := w.latest(onceIn1e16), x.Beat
+	if w.store() { // requests one after the other, each answered before the patience is over
+		return 4*d < min(x.Patience, x.Beat)
+	}
 	if beat == 0 {
 		beat = x.Patience / 10
 	}
@@ -144,8 +163,7 @@ func (w *world) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, err
 // further beat takes another loss, and is no likelier. That does not hold of bursts, nor of delays that silence several
 // beats at once.
 func (w *world) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) float64 {
-	rarest := w.network.Latency.Draw(math.MaxUint64 - 1<<34) // exceeded once in 1e9
-	if !r.Stuck || w.network.Burst != nil || x.Beat == 0 || rarest > x.Patience/4 || w.network.Variation != nil {
+	if !r.Stuck || x.Beat == 0 || w.latest(onceIn1e9) > x.Patience/4 {
 		return r.Below
 	}
 	silent := 1

@@ -177,7 +177,9 @@ func (w *world) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 		if v.Status == trace.Failed {
 			return fmt.Errorf("%s: a trial could not be run: %s", w.words(x), v.Reason)
 		}
-		values[i] = outageOf(&v, metric.OutagesOf(setup.Alg.Spec.Service))
+		if values[i] = outageOf(&v, metric.OutagesOf(setup.Alg.Spec.Service)); w.store() {
+			values[i] = c.took() // who leads does not wait for others to notice
+		}
 		terms[i] = c.terms(values[i])
 		return nil
 	})
@@ -233,11 +235,20 @@ type course struct {
 	contact time.Duration // when the first candidate, or the holder, last heard
 	own     []time.Duration
 	stood   time.Duration // the candidacy that succeeded
+	led     time.Duration // from when on another process has led
+}
+
+// took is from the crash until another process led, in ms; infinite if none did.
+func (c *course) took() float64 {
+	if c.led < 0 {
+		return math.Inf(1)
+	}
+	return ms(c.led - c.crashed)
 }
 
 func newCourse(s *Subject, setup *harness.Setup, x *Setting) *course {
 	c := &course{anchor: setup.Alg.Spec.Survives.AnchorOf(setup.Params), periods: setup.Alg.Spec.Periods,
-		leader: setup.Leader, crashed: -1, first: -1, stood: -1, heard: make([]time.Duration, setup.Nodes),
+		leader: setup.Leader, crashed: -1, first: -1, stood: -1, led: -1, heard: make([]time.Duration, setup.Nodes),
 		own: make([]time.Duration, setup.Nodes)}
 	if tuned := setup.Alg.Spec.Tuned(algo.Patience, x.Params); tuned != nil {
 		c.least = x.Params.Duration(tuned.Name)
@@ -265,7 +276,8 @@ func (c *course) Record(r *trace.Record) {
 		}
 	case r.Type == trace.Elected && r.Process == r.Peer && c.crashed < 0:
 		c.leader = algo.ID(r.Process)
-	case r.Type == trace.Elected && r.Process == r.Peer && c.crashed >= 0:
+	case r.Type == trace.Elected && r.Process == r.Peer && c.crashed >= 0 && c.led < 0:
+		c.led = r.At
 		if c.stood = c.own[i]; c.anchor != algo.None || c.first < 0 {
 			c.first = c.stood
 		}

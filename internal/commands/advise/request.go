@@ -107,8 +107,6 @@ func (q *Request) check(s *Subject) error {
 		return answer.Mistaken("--minutes %v, expected minutes a year above 0", q.Minutes)
 	case q.Outage < 0:
 		return answer.Mistaken("--outage %v, expected a time above 0", q.Outage)
-	case q.Away < 0 || q.Clocks < 0:
-		return answer.Mistaken("--away %v and --clocks %v, expected times above 0", q.Away, q.Clocks)
 	case (q.Away > 0 || q.Clocks > 0) && !s.store():
 		return answer.Mistaken("--away and --clocks are for systems that lead by a lease of a store, and %s has "+
 			"none; leave them out", s.Set.Name)
@@ -168,6 +166,14 @@ func (q *Request) checkNetwork() error {
 // usualJitter is the standard deviation of the logarithm of delays that nobody has measured.
 const usualJitter = 0.1
 
+// jitter is the standard deviation of the logarithm of delays.
+func (q *Request) jitter() float64 {
+	if q.Jitter < 0 {
+		return usualJitter
+	}
+	return q.Jitter
+}
+
 // network is the network as an experiment says it.
 func (q *Request) network() (block, error) {
 	if q.Pings != "" || q.Table != "" {
@@ -187,11 +193,7 @@ func (q *Request) network() (block, error) {
 		}
 		return block{"recorded": from}, nil
 	}
-	jitter := q.Jitter
-	if jitter < 0 {
-		jitter = usualJitter
-	}
-	out := block{}
+	jitter, out := q.jitter(), block{}
 	if q.Loss > 0 {
 		out["loss"] = q.Loss
 	}

@@ -58,6 +58,15 @@ func newWorld(q *Request) (*world, error) {
 	p := &e.Cells[0].Plan
 	w := &world{Subject: s, q: q, nodes: p.Nodes, network: p.Network, known: p.Known(),
 		base: s.of(algo.Params(p.Params))}
+	if w.store() { // no less is tolerated than by default, unless it is said
+		away, clocks := w.Bears(w.base.Params)
+		if q.Away < 0 {
+			q.Away = away
+		}
+		if q.Clocks < 0 {
+			q.Clocks = max(clocks, 0)
+		}
+	}
 	if q.Fsync != "" {
 		if w.writes, err = writes(q.Fsync); err != nil {
 			return nil, err

@@ -50,6 +50,14 @@ func inGo(lease, renew, retry time.Duration) algo.Line {
 		goSeconds(retry))}
 }
 
+// seconds is d in seconds, if it is whole ones, as systems write it.
+func seconds(d time.Duration) string {
+	if d%sec == 0 {
+		return fmt.Sprintf("%ds", d/sec)
+	}
+	return d.String()
+}
+
 func goSeconds(d time.Duration) string {
 	if d%sec == 0 {
 		return fmt.Sprintf("%d * time.Second", d/sec)
@@ -60,8 +68,8 @@ func goSeconds(d time.Duration) string {
 func kubernetesLines(lease, renew, retry time.Duration) []algo.Line {
 	return []algo.Line{
 		{Into: "flags of kube-controller-manager and kube-scheduler", Text: fmt.Sprintf(
-			"--leader-elect-lease-duration=%v --leader-elect-renew-deadline=%v "+
-				"--leader-elect-retry-period=%v", lease, renew, retry)},
+			"--leader-elect-lease-duration=%s --leader-elect-renew-deadline=%s "+
+				"--leader-elect-retry-period=%s", seconds(lease), seconds(renew), seconds(retry))},
 		inGo(lease, renew, retry),
 	}
 }
@@ -69,8 +77,8 @@ func kubernetesLines(lease, renew, retry time.Duration) []algo.Line {
 func openshiftLines(lease, renew, retry time.Duration) []algo.Line {
 	return []algo.Line{
 		{Into: "an operator's configuration, configv1.LeaderElection", Text: fmt.Sprintf(
-			"leaderElection:\n  leaseDuration: %v\n  renewDeadline: %v\n  retryPeriod: %v", lease, renew,
-			retry)},
+			"leaderElection:\n  leaseDuration: %s\n  renewDeadline: %s\n  retryPeriod: %s", seconds(lease),
+			seconds(renew), seconds(retry))},
 		inGo(lease, renew, retry),
 	}
 }
