@@ -75,7 +75,10 @@ func (y *System) defects(set *Set, p Params) (errs []error) {
 		wrong("of its own beat and patience it chooses %v, not %v", own, p)
 	}
 	lines := y.Write(p)
-	if len(lines) == 0 || slices.ContainsFunc(lines, func(l Line) bool { return l.Into == "" || l.Text == "" }) {
+	if len(lines) == 0 || slices.ContainsFunc(lines, func(l Line) bool {
+		return l.Into == "" ||
+			l.Text == ""
+	}) {
 		wrong("it writes nothing, or nowhere")
 	}
 	return errs

@@ -56,20 +56,24 @@ func (f *folder) recordingType() config.Type[*recording] {
 					Example: `'{"placement": "round-robin", "hosts": [{"name": "lab1"}], "routes": []}'`,
 					Doc: "what stands there, as JSON: in place of run, in a " +
 						"resolved copy", Of: config.Optional(matrixType()).To(&x.matrix)},
-				{Name: "folder", Example: "pings", Doc: "a folder with a record for each pair of processes, " +
+				{Name: "folder", Example: "pings", Doc: "a folder with a record for each pair of " +
+					"processes, " +
 					"as 1-2.txt: what ping or mtr --raw print, or a delay in each line",
 					Of: contentsType(f.series).Into(func(p []link.Pair) { series().Pairs = p })},
-				{Name: "table", Example: "pings.csv", Doc: "a table with a column for each pair, as 1-2: round " +
+				{Name: "table", Example: "pings.csv", Doc: "a table with a column for each pair, as 1-2: " +
+					"round " +
 					"trips in ms, a row each every; in place of folder",
 					Of: contentsType(f.columns).Into(func(p []link.Pair) { series().Pairs = p })},
 				{Name: "pairs", Example: "[{link: [1, 2], values: [10ms, 12ms]}, {link: [2, 1], values: " +
 					"[10ms, 12ms]}]", Doc: "what stands there: in place of folder, in a resolved copy",
 					Of: pairsType().Through(func() []link.Pair { return own.Pairs },
 						func(p []link.Pair) { series().Pairs = p })},
-				{Name: "every", Example: "200ms", With: "folder: pings", Note: "1s", Doc: "the time between two " +
-					"pings of a pair", Of: span(own.Every, func() *time.Duration { return &series().Every })},
-				{Name: "block", Example: "1m", With: "folder: pings", Note: "60 pings", Doc: "how long a stretch of " +
-					"the record stays together: then all pairs continue at another place, drawn anew",
+				{Name: "every", Example: "200ms", With: "folder: pings", Note: "1s",
+					Doc: "the time between two " +
+						"pings of a pair", Of: span(own.Every, func() *time.Duration { return &series().Every })},
+				{Name: "block", Example: "1m", With: "folder: pings", Note: "60 pings",
+					Doc: "how long a stretch of " +
+						"the record stays together: then all pairs continue at another place, drawn anew",
 					Of: span(own.Block, func() *time.Duration { return &series().Block })},
 			}
 		},
@@ -82,7 +86,8 @@ func (x *recording) complete() error {
 	r := x.pings
 	switch {
 	case r == nil && x.matrix == nil:
-		return errors.New("recorded: expected the run that has measured it, as {run: results/real-network}, " +
+		return errors.New("recorded: expected the run that has measured it, as {run: " +
+			"results/real-network}, " +
 			"or a folder of pings, as {folder: pings}")
 	case r == nil:
 		if len(x.matrix.Hosts) == 0 {

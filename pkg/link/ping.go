@@ -72,7 +72,8 @@ func read(r io.Reader, positive bool) ([]time.Duration, error) {
 			continue
 		}
 		if routes.seen || summed.MatchString(line) {
-			return nil, fmt.Errorf("line %d: %.40q, expected what mtr --raw prints: a report has no order, and "+
+			return nil, fmt.Errorf("line %d: %.40q, expected what mtr --raw prints: a report has no "+
+				"order, and "+
 				"does not say which packets were lost", n, line)
 		}
 		d, ok := delay(line)

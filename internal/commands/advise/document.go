@@ -12,13 +12,12 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/report/figure"
 	"github.com/conclave-bench/conclave/internal/base/console"
-	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
-// Answer looks for settings, and answers with what it has found, also if it ended early. Page is the page for a
-// browser; nil if none is asked for, or nothing was found.
+// Answer looks for settings, and answers with what it has found, also if it ended early. Page is the page
+// for a browser; nil if none is asked for, or nothing was found.
 func Answer(ctx context.Context, q *Request) (d *answer.Document, page []byte, err error) {
-	w, err := newWorld(q)
+	w, err := newModel(q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,6 +107,7 @@ func (f *Finding) addLines(d *answer.Document) {
 	}
 	p := f.Advice
 	if p == nil {
+		d.Say("no advice yet: no setting that was looked at so far keeps the budget")
 		return
 	}
 	var text strings.Builder
@@ -164,11 +164,14 @@ func (f *Finding) addSettings(d *answer.Document) {
 	roles, points := f.shown()
 	for i, p := range points {
 		o := p.Outage
-		people.Row(roles[i], interval(millis, o.Median, o.MedianLow, o.MedianHi), interval(millis, o.P99, o.P99Low, o.P99High),
+		people.Row(roles[i], interval(millis, o.Median, o.MedianLow, o.MedianHi), interval(millis, o.P99,
+			o.P99Low, o.P99High),
 			interval(millis, o.Worst, o.WorstLow, o.WorstHigh), p.Rate.text())
 	}
-	all := d.Table("settings", answer.Columns(answer.Everybody, "setting role beat_ms:number patience_ms:number "+
-		"front:flag allowed:flag median_ms:number median_low:number median_high:number p99_ms:number p99_low:number "+
+	all := d.Table("settings", answer.Columns(answer.Everybody, "setting role beat_ms:number "+
+		"patience_ms:number "+
+		"front:flag allowed:flag median_ms:number median_low:number median_high:number p99_ms:number "+
+		"p99_low:number "+
 		"p99_high:number worst_ms:number worst_low:number worst_high:number n:count false_per_year:number "+
 		"false_low:number false_high:number by_network:number by_pauses:number estimate")...)
 	all.Only, all.Main = answer.Programs, true
@@ -180,8 +183,10 @@ func (f *Finding) addSettings(d *answer.Document) {
 			}
 		}
 		o, r := p.Outage, &p.Rate
-		all.Row(f.words(&p.Setting), role, ms(p.Beat), ms(p.Patience), p.Front, p.Allowed, o.Median, o.MedianLow, o.MedianHi,
-			o.P99, o.P99Low, o.P99High, o.Worst, o.WorstLow, o.WorstHigh, o.N, r.Year, r.Low, r.High, r.Network, r.Pauses,
+		all.Row(f.words(&p.Setting), role, ms(p.Beat), ms(p.Patience), p.Front, p.Allowed, o.Median,
+			o.MedianLow, o.MedianHi,
+			o.P99, o.P99Low, o.P99High, o.Worst, o.WorstLow, o.WorstHigh, o.N, r.Year, r.Low, r.High,
+			r.Network, r.Pauses,
 			r.How)
 	}
 }
@@ -232,8 +237,9 @@ func (f *Finding) addTolerance(d *answer.Document) {
 
 // addTerms adds what the outages are made of.
 func (f *Finding) addTerms(d *answer.Document) {
-	t := d.Table("terms", slices.Concat(answer.Columns(answer.Everybody, "setting term mean_ms:number:mean:ms "+
-		"share:number"), answer.Columns(answer.Programs, "means"))...)
+	t := d.Table("terms", slices.Concat(answer.Columns(answer.Everybody,
+		"setting term mean_ms:number:mean:ms "+
+			"share:number"), answer.Columns(answer.Programs, "means"))...)
 	t.Keys = 2
 	roles, points := f.shown()
 	for i, p := range points {
@@ -266,7 +272,8 @@ func (f *Finding) addFront(d *answer.Document) {
 func (f *Finding) picture() ([]byte, error) {
 	front := figure.Front{Name: "Pareto front"}
 	one := func(p *Point) figure.Tradeoff {
-		return figure.Tradeoff{X: max(p.Rate.Year, 0), XLow: p.Rate.Low, XHigh: p.Rate.High, Y: p.Outage.Median,
+		return figure.Tradeoff{X: max(p.Rate.Year, 0), XLow: p.Rate.Low, XHigh: p.Rate.High,
+			Y:    p.Outage.Median,
 			YLow: p.Outage.MedianLow, YHigh: p.Outage.MedianHi}
 	}
 	for _, p := range f.sorted() {
@@ -291,8 +298,10 @@ func (f *Finding) remarks() (out []string) {
 		if kept {
 			out = append(out, "rule of thumb: the advice follows it ("+text+")")
 		} else {
-			out = append(out, fmt.Sprintf("rule of thumb: the advice is outside of it (%s), since on this network false "+
-				"elections stay within the budget (%s a year) with an outage of %s in the median, where the defaults have %s",
+			out = append(out, fmt.Sprintf("rule of thumb: the advice is outside of it (%s), since on this "+
+				"network false "+
+				"elections stay within the budget (%s a year) with an outage of %s in the median, where "+
+				"the defaults have %s",
 				text, f.Advice.Rate.text(), millis(f.Advice.Outage.Median), millis(f.Defaults.Outage.Median)))
 		}
 	}
@@ -307,8 +316,10 @@ func (f *Finding) remarks() (out []string) {
 			break
 		}
 	}
-	return append(out, fmt.Sprintf("outages: %s of the leader, simulated for each setting in the table; intervals of "+
-		"95 %%, of the worst the least and the largest of %d thousands; crashes during an election do not count", console.Plural(f.Defaults.Outage.N, "crash", "crashes"),
+	return append(out, fmt.Sprintf("outages: %s of the leader, simulated for each setting in the table; "+
+		"intervals of "+
+		"95 %%, of the worst the least and the largest of %d thousands; crashes during an election do not "+
+		"count", console.Plural(f.Defaults.Outage.N, "crash", "crashes"),
 		f.Defaults.Outage.N/thousand), "constraints: "+f.Set.Demands)
 }
 
@@ -322,7 +333,8 @@ func (f *Finding) caveat() string {
 		missing = append(missing, "writes take no time (--fsync)")
 	}
 	if r := f.record(); r != nil {
-		missing = append(missing, fmt.Sprintf("nothing happens that is rarer than once in the %v of the record",
+		missing = append(missing, fmt.Sprintf("nothing happens that is rarer than once in the %v of the "+
+			"record",
 			f.recorded().Round(time.Second)))
 	} else if !f.network.Loses() {
 		missing = append(missing, "no message is lost (--loss, --pings)")
@@ -332,14 +344,4 @@ func (f *Finding) caveat() string {
 	}
 	return "does not hold where it is wrong that " + strings.Join(missing, ", and ") +
 		": the false elections and outages above are lower bounds then"
-}
-
-// Lines is a setting of a set in its system's own words: in one line each, where they have one.
-func Lines(set *algo.Set, p algo.Params) (out []string) {
-	for _, line := range set.System.Write(p) {
-		if !strings.Contains(line.Text, "\n") {
-			out = append(out, line.Into+": "+line.Text)
-		}
-	}
-	return out
 }

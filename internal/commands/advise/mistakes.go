@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/stats"
 	"github.com/conclave-bench/conclave/internal/commands/rare"
+	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -17,7 +18,7 @@ type Rate struct {
 	Year, Low, High float64
 	How             string // it was estimated
 	Network, Pauses float64
-	// Least is a rate that what is known of the network cannot tell from 0; 0: any can be told.
+	// Least is a rate that a record cannot tell from 0, since it is no longer; 0: there is none.
 	Least float64
 }
 
@@ -35,14 +36,14 @@ const (
 const stressed = 1e-3
 
 // mistakes estimates the rate of a setting.
-func (w *world) mistakes(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+func (w *model) mistakes(ctx context.Context, x *Setting, fine bool) (Rate, error) {
 	rate, err := w.byNetwork(ctx, x, fine)
 	if err != nil || w.pauses == nil {
 		return rate, err
 	}
 	n := 400
 	if fine {
-		n = 4000
+		n = 2000
 	}
 	p, low, high, err := w.byPause(ctx, x, n)
 	times := w.pauseBy * float64(w.members()) * year
@@ -53,30 +54,33 @@ func (w *world) mistakes(ctx context.Context, x *Setting, fine bool) (Rate, erro
 }
 
 // members are the processes without the store.
-func (w *world) members() int {
+func (w *model) members() int {
 	if w.store() {
 		return w.nodes - 1
 	}
 	return w.nodes
 }
 
-// window is from when to when false elections count in a quiet trial: once everybody has waited for as long as
-// anything lasts, and for some time-outs.
+// member is the i-th of the members. The store is process 1.
+func (w *model) member(i int) algo.ID { return algo.ID(w.nodes - i) }
+
+// window is from when to when false elections count in a quiet trial: once everybody has waited for as
+// long as anything lasts, and for some time-outs.
 func (x *Setting) window() (from, to time.Duration) {
 	from = x.longest() + 2*x.Beat
 	return from, from + max(x.longest(), 20*x.Beat)
 }
 
-// The standard normal quantiles of what is exceeded once in 1e9, and once in 1e16. The members of a system send less
-// than 1e10 messages in a year.
+// The standard normal quantiles of what is exceeded once in 1e9, and once in 1e16. The members of a
+// system send less than 1e10 messages in a year.
 const (
 	onceIn1e9  = 6.0
 	onceIn1e16 = 8.3
 )
 
-// latest is how long the longest delay takes that is exceeded as rarely as a standard normal exceeds z. Delays that
-// nobody has recorded are lognormal: see Request.network.
-func (w *world) latest(z float64) time.Duration {
+// latest is how long the longest delay takes that is exceeded as rarely as a standard normal exceeds z.
+// Delays that nobody has recorded are lognormal: see Request.network.
+func (w *model) latest(z float64) time.Duration {
 	if r := w.record(); r != nil {
 		d, _ := w.network.Latency.Bound()
 		return d
@@ -84,9 +88,9 @@ func (w *world) latest(z float64) time.Duration {
 	return time.Duration(float64(w.network.Slowest()) * math.Exp(z*w.q.jitter()))
 }
 
-// never says whether no silence of the network is long enough for a mistake: no message is lost, and none is as late
-// as that.
-func (w *world) never(x *Setting) bool {
+// never says whether no silence of the network is long enough for a mistake: no message is lost, and none
+// is as late as that.
+func (w *model) never(x *Setting) bool {
 	if w.network.Loses() {
 		return false
 	}
@@ -104,7 +108,7 @@ func (w *world) never(x *Setting) bool {
 }
 
 // byNetwork is the rate of false elections that delays and losses cause.
-func (w *world) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+func (w *model) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, error) {
 	switch {
 	case w.never(x):
 		return Rate{How: byBound}, nil
@@ -129,8 +133,9 @@ func (w *world) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, err
 	if alone {
 		slices.Reverse(trials)
 	}
-	o := rare.Options{Beyond: []float64{0.5}, Paths: w.q.Effort.Search, Replications: 4, Levels: w.q.Effort.Levels,
-		Seed: harness.Derive(w.q.Seed, "mistakes"), Workers: w.q.workers()}
+	o := rare.Options{Beyond: []float64{0.5}, Paths: w.q.Effort.Search, Replications: 4,
+		Levels: w.q.Effort.Levels,
+		Seed:   harness.Derive(w.q.Seed, "mistakes"), Workers: w.q.workers()}
 	if fine {
 		o.Paths, o.Replications = w.q.Effort.Paths, w.q.Effort.Replications
 		o.Seed = harness.Derive(w.q.Seed, "mistakes of what is shown")
@@ -158,11 +163,11 @@ func (w *world) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, err
 	return out, nil
 }
 
-// extrapolated is an upper bound of the probability of a mistake where no path of a pilot got so far. Where it was
-// stuck, fewer than 3 of its paths would have got a beat farther, with 95 %. If messages are lost independently, each
-// further beat takes another loss, and is no likelier. That does not hold of bursts, nor of delays that silence several
-// beats at once.
-func (w *world) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) float64 {
+// extrapolated is an upper bound of the probability of a mistake where no path of a pilot got so far.
+// Where it was stuck, fewer than 3 of its paths would have got a beat farther, with 95 %. If messages are
+// lost independently, each further beat takes another loss, and is no likelier. That does not hold of
+// bursts, nor of delays that silence several beats at once.
+func (w *model) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) float64 {
 	if !r.Stuck || x.Beat == 0 || w.latest(onceIn1e9) > x.Patience/4 {
 		return r.Below
 	}
@@ -178,7 +183,7 @@ func (w *world) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) 
 const longestTrial = 20 * time.Minute
 
 // counted is the rate in quiet trials that last for some times the length of the record together.
-func (w *world) counted(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+func (w *model) counted(ctx context.Context, x *Setting, fine bool) (Rate, error) {
 	lengths := w.q.Effort.Lengths / 4
 	if fine {
 		lengths *= 4
@@ -212,7 +217,8 @@ func (w *world) counted(ctx context.Context, x *Setting, fine bool) (Rate, error
 	over := float64(n) * float64(each) / year
 	dispersion := stats.Dispersion(counts)
 	low, high := stats.PoissonInterval(events/dispersion, stats.Confidence)
-	out := Rate{Year: events / over, Low: low * dispersion / over, High: high * dispersion / over, How: byCount,
+	out := Rate{Year: events / over, Low: low * dispersion / over, High: high * dispersion / over,
+		How:   byCount,
 		Least: year / float64(w.recorded())}
 	out.Network = out.Year
 	return out, nil
@@ -220,7 +226,7 @@ func (w *world) counted(ctx context.Context, x *Setting, fine bool) (Rate, error
 
 // byPause is the probability that a pause of a member leads to a false election, with its interval. The pause
 // begins at a random phase.
-func (w *world) byPause(ctx context.Context, x *Setting, n int) (p, low, high float64, err error) {
+func (w *model) byPause(ctx context.Context, x *Setting, n int) (p, low, high float64, err error) {
 	from := x.longest() + 2*x.Beat
 	to := from + x.Beat + w.pauses[len(w.pauses)-1] + 2*x.longest()
 	plan, err := w.quiet(x, to+time.Second, from)
@@ -238,8 +244,10 @@ func (w *world) byPause(ctx context.Context, x *Setting, n int) (p, low, high fl
 		own := plan
 		own.Seed = harness.Derive(w.q.Seed, "pause", uint64(i))
 		own.Faults.Events = slices.Clone(plan.Faults.Events)
+		pause := &own.Faults.Events[0]
+		pause.Node, pause.Who = w.member(int(harness.Derive(own.Seed, "who")%uint64(w.members()))), ""
 		if x.Beat > 0 {
-			own.Faults.Events[0].At += time.Duration(harness.Derive(own.Seed, "phase") % uint64(x.Beat))
+			pause.At += time.Duration(harness.Derive(own.Seed, "phase") % uint64(x.Beat))
 		}
 		count, err := rare.Count(&own, from, to)
 		hits[i] = min(count, 1)

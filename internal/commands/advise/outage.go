@@ -62,8 +62,8 @@ type Outage struct {
 	N                           int
 	Median, MedianLow, MedianHi float64
 	P99, P99Low, P99High        float64
-	// Worst is the longest of a thousand crashes: the median of the longest of N / 1000 thousands, and the least
-	// and the largest of them.
+	// Worst is the longest of a thousand crashes: the median of the longest of N / 1000 thousands, and
+	// the least and the largest of them.
 	Worst, WorstLow, WorstHigh float64
 	Terms                      Terms
 	values                     []float64
@@ -102,7 +102,7 @@ func (t *Terms) sum() float64 { return t.Detection + t.Spread + t.Split + t.Trip
 const thousand = 1000
 
 // outages simulates n crashes of the leader.
-func (w *world) outages(ctx context.Context, x *Setting, n int, purpose string) (*Outage, error) {
+func (w *model) outages(ctx context.Context, x *Setting, n int, purpose string) (*Outage, error) {
 	values, terms, err := w.crashes(ctx, x, n, purpose, true)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (o *Outage) beyond(d time.Duration) float64 {
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // crashes are the outages of n crashes, and their mean terms.
-func (w *world) crashes(ctx context.Context, x *Setting, n int, purpose string, dissect bool) (
+func (w *model) crashes(ctx context.Context, x *Setting, n int, purpose string, dissect bool) (
 	values []float64, mean Terms, err error) {
 	p, err := w.crash(x)
 	if err != nil {
@@ -198,8 +198,8 @@ func (w *world) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 	return slices.DeleteFunc(values, math.IsNaN), mean, nil
 }
 
-// outageOf is the outage of a trial in ms; infinite if it had no end, NaN if there is none that counts: an election
-// was under way anyway.
+// outageOf is the outage of a trial in ms; infinite if it had no end, NaN if there is none that counts:
+// an election was under way anyway.
 func outageOf(v *check.Verdict, of *metric.Outages) float64 {
 	value := math.Inf(1)
 	for _, m := range v.Metrics {
@@ -248,7 +248,8 @@ func (c *course) took() float64 {
 
 func newCourse(s *Subject, setup *harness.Setup, x *Setting) *course {
 	c := &course{anchor: setup.Alg.Spec.Survives.AnchorOf(setup.Params), periods: setup.Alg.Spec.Periods,
-		leader: setup.Leader, crashed: -1, first: -1, stood: -1, led: -1, heard: make([]time.Duration, setup.Nodes),
+		leader: setup.Leader, crashed: -1, first: -1, stood: -1, led: -1, heard: make([]time.Duration,
+			setup.Nodes),
 		own: make([]time.Duration, setup.Nodes)}
 	if tuned := setup.Alg.Spec.Tuned(algo.Patience, x.Params); tuned != nil {
 		c.least = x.Params.Duration(tuned.Name)

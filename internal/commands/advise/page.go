@@ -50,18 +50,21 @@ func (f *Finding) page() ([]byte, error) {
 		Remarks             []string
 		Least, Most, Budget float64 // of the slider: logarithms of rates
 	}{
-		Page: theme.Page{Generator: "bench advise", Policy: theme.Policy("form-action 'none'", theme.Sum(script)),
+		Page: theme.Page{Generator: "bench advise", Policy: theme.Policy("form-action 'none'",
+			theme.Sum(script)),
 			Kind: "advice", Title: "Settings of " + f.Set.Name, Style: theme.CSS(pageStyle),
 			Start: "main", StartName: "the advice"},
 		Script: template.JS(script), Remarks: f.remarks(), Picture: inline(picture),
 		Lead: strings.TrimSpace(f.facts()[0].Line),
 	}
 	budget := f.limit(f.Advice)
-	p.Least, p.Most, p.Budget = math.Floor(math.Log10(budget))-3, math.Ceil(math.Log10(budget))+4, math.Log10(budget)
+	p.Least, p.Most, p.Budget = math.Floor(math.Log10(budget))-3, math.Ceil(math.Log10(budget))+4,
+		math.Log10(budget)
 	roles, points := f.shown()
 	for _, x := range f.sorted() {
 		c := choice{Median: interval(millis, x.Outage.Median, x.Outage.MedianLow, x.Outage.MedianHi),
-			P99: millis(x.Outage.P99), False: x.Rate.text(), High: x.Rate.High, Time: x.Outage.Median, Front: x.Front,
+			P99: millis(x.Outage.P99), False: x.Rate.text(), High: x.Rate.High, Time: x.Outage.Median,
+			Front:   x.Front,
 			Allowed: x.Allowed && f.bears(&x.Setting), Default: x == f.Defaults, Chosen: x == f.Advice}
 		for _, l := range f.Write(x.Params) {
 			c.Lines = append(c.Lines, line(l))

@@ -48,8 +48,8 @@ type point struct {
 	time  time.Duration
 }
 
-// stepped are the quantiles 0 to 100 % between points, by straight lines. Below the first point and above the last
-// it is as there.
+// stepped are the quantiles 0 to 100 % between points, by straight lines. Below the first point and above
+// the last it is as there.
 func stepped(points []point) ([]time.Duration, error) {
 	slices.SortFunc(points, func(a, b point) int { return int(math.Copysign(1, a.share-b.share)) })
 	if len(points) < 2 {
@@ -109,7 +109,8 @@ func fioWrites(text []byte) ([]time.Duration, error) {
 		}
 	}
 	if len(points) == 0 {
-		return nil, fmt.Errorf("no percentiles of fsync in it: run fio with --fdatasync=1 --output-format=json")
+		return nil, fmt.Errorf("no percentiles of fsync in it: run fio with --fdatasync=1 " +
+			"--output-format=json")
 	}
 	return stepped(points)
 }
@@ -145,7 +146,8 @@ func times(text []byte) (out []time.Duration, err error) {
 			d, err = time.Duration(ms*1e6), nil
 		}
 		if err != nil || d <= 0 || d > time.Hour {
-			return nil, fmt.Errorf("line %d: %.40q, expected a time above 0 and up to 1h, as 12.3 (ms) or 12.3ms", n, line)
+			return nil, fmt.Errorf("line %d: %.40q, expected a time above 0 and up to 1h, as 12.3 (ms) or "+
+				"12.3ms", n, line)
 		}
 		out = append(out, d)
 	}

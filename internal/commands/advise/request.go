@@ -48,7 +48,7 @@ type Request struct {
 	Workers      int
 	Why          bool
 	HTML         string
-	Share        func(what string, done float64) // nil: nobody is told
+	Share        func(what string, done float64) // nil: it is not called
 	Effort       Effort
 }
 
@@ -86,7 +86,8 @@ func (q *Request) budget() (float64, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	span := spans[strings.TrimSpace(unit)]
 	if err != nil || span == 0 || !(n > 0 && n <= 1e9) {
-		return 0, answer.Mistaken("--false %q, expected a number above 0 per hour, day, week, month or year, as "+
+		return 0, answer.Mistaken("--false %q, expected a number above 0 per hour, day, week, month or "+
+			"year, as "+
 			usualBudget, q.False)
 	}
 	return n * year / span, nil
@@ -102,18 +103,21 @@ func (q *Request) check(s *Subject) error {
 	case q.Nodes < least || q.Nodes > mostN:
 		return answer.Mistaken("--nodes %d, expected %d to %d members", q.Nodes, least, mostN)
 	case q.False != "" && q.Minutes > 0:
-		return answer.Mistaken("--false and --minutes: both limit what false elections may cost; give one of them")
+		return answer.Mistaken("--false and --minutes: both limit what false elections may cost; give one " +
+			"of them")
 	case q.Minutes < 0 || q.Minutes > year/float64(time.Minute):
 		return answer.Mistaken("--minutes %v, expected minutes a year above 0", q.Minutes)
 	case q.Outage < 0:
 		return answer.Mistaken("--outage %v, expected a time above 0", q.Outage)
 	case (q.Away > 0 || q.Clocks > 0) && !s.store():
-		return answer.Mistaken("--away and --clocks are for systems that lead by a lease of a store, and %s has "+
+		return answer.Mistaken("--away and --clocks are for systems that lead by a lease of a store, and "+
+			"%s has "+
 			"none; leave them out", s.Set.Name)
 	case q.Clocks > 0 && q.bearsNoClocks(s):
 		return answer.Mistaken("--clocks: %s does not compare clocks; leave it out", s.Set.Name)
 	case !(q.Messages > 0 && q.Messages <= 1e4):
-		return answer.Mistaken("--messages %v, expected how many times as many messages as with the defaults, as 1",
+		return answer.Mistaken("--messages %v, expected how many times as many messages as with the "+
+			"defaults, as 1",
 			q.Messages)
 	case (q.Pauses == "") != (q.PausesOver == 0):
 		return answer.Mistaken("--pauses and --pauses-over belong together: the lengths of the pauses of a " +
@@ -145,10 +149,12 @@ func (q *Request) checkNetwork() error {
 	records := q.Pings != "" || q.Table != ""
 	switch {
 	case len(given) == 0:
-		return answer.Mistaken("no network: say how far apart the members are, by --pings FOLDER, --table FILE, " +
+		return answer.Mistaken("no network: say how far apart the members are, by --pings FOLDER, --table " +
+			"FILE, " +
 			"--matrix FILE, --places LIST or --rtt TIME; see docs/how-to/advise.md")
 	case len(given) > 1:
-		return answer.Mistaken("%s: each says what the network is; give one of them", strings.Join(given, " and "))
+		return answer.Mistaken("%s: each says what the network is; give one of them", strings.Join(given,
+			" and "))
 	case q.RoundTrip < 0 || q.RoundTrip > time.Minute:
 		return answer.Mistaken("--rtt %v, expected a round trip above 0 and up to 1m", q.RoundTrip)
 	case records && (q.Jitter >= 0 || q.Loss > 0):
@@ -201,7 +207,8 @@ func (q *Request) network() (block, error) {
 	case q.RoundTrip > 0 && jitter == 0:
 		out["latency"] = (q.RoundTrip / 2).String()
 	case q.RoundTrip > 0:
-		out["latency"] = block{"distribution": "lognormal", "median": (q.RoundTrip / 2).String(), "sigma": jitter}
+		out["latency"] = block{"distribution": "lognormal", "median": (q.RoundTrip / 2).String(),
+			"sigma": jitter}
 	case q.Places != nil:
 		kind := "cities"
 		if !slices.ContainsFunc(q.Places, func(p string) bool { return !slices.Contains(link.Places, p) }) {
@@ -213,13 +220,14 @@ func (q *Request) network() (block, error) {
 		if err != nil {
 			return nil, err
 		}
-		out["latency"] = block{"distribution": "regions", "places": names, "sigma": jitter, "round_trips": trips}
+		out["latency"] = block{"distribution": "regions", "places": names, "sigma": jitter,
+			"round_trips": trips}
 	}
 	return out, nil
 }
 
-// readMatrix reads the round trips between members in ms: a row and a column for each, with their names in the
-// first.
+// readMatrix reads the round trips between members in ms: a row and a column for each, with their names
+// in the first.
 func readMatrix(path string) (names []string, trips [][]string, err error) {
 	text, err := files.Read(path, config.MaxSize)
 	if err != nil {
@@ -230,12 +238,14 @@ func readMatrix(path string) (names []string, trips [][]string, err error) {
 		return nil, nil, answer.Mistaken("--matrix %s: %v", path, err)
 	}
 	if len(rows) < 3 || len(rows) != len(rows[0]) {
-		return nil, nil, answer.Mistaken("--matrix %s: expected a row and a column for each member, with its name in "+
+		return nil, nil, answer.Mistaken("--matrix %s: expected a row and a column for each member, with "+
+			"its name in "+
 			"the first, and round trips in ms", path)
 	}
 	for i, row := range rows[1:] {
 		if row[0] != rows[0][i+1] {
-			return nil, nil, answer.Mistaken("--matrix %s: row %d is of %q, and column %d of %q: expected the members in "+
+			return nil, nil, answer.Mistaken("--matrix %s: row %d is of %q, and column %d of %q: expected "+
+				"the members in "+
 				"one order", path, i+1, row[0], i+1, rows[0][i+1])
 		}
 		var out []string
@@ -245,7 +255,8 @@ func readMatrix(path string) (names []string, trips [][]string, err error) {
 				ms, err = 0, nil
 			}
 			if err != nil || !(ms >= 0 && ms <= 60e3) || ms == 0 && i != j {
-				return nil, nil, answer.Mistaken("--matrix %s: from %s to %s: %q, expected a round trip in ms above 0, as "+
+				return nil, nil, answer.Mistaken("--matrix %s: from %s to %s: %q, expected a round trip "+
+					"in ms above 0, as "+
 					"12.3", path, row[0], rows[0][j+1], config.Clip(word))
 			}
 			out = append(out, time.Duration(ms*1e6).String())

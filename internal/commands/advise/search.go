@@ -32,7 +32,7 @@ const (
 
 // A Finding is what a search has come to.
 type Finding struct {
-	*world
+	*model
 	Points   []*Point
 	Defaults *Point
 	Advice   *Point // nil: not found, or not yet
@@ -43,8 +43,8 @@ type Finding struct {
 	took     time.Duration
 }
 
-// beats are how long after another something may be sent, by the system's own, where so many times as many messages
-// are allowed. Longer ones are no faster, and are tried where fewer messages are allowed.
+// beats are how long after another something may be sent, by the system's own, where so many times as
+// many messages are allowed. Longer ones are no faster, and are tried where fewer messages are allowed.
 func beats(messages float64) []float64 {
 	out := []float64{1, 0.5, 0.2}
 	if !slices.Contains(out, 1/messages) {
@@ -57,13 +57,13 @@ func beats(messages float64) []float64 {
 const finer = 1.02
 
 // Search looks for the settings. With an error it returns what is known until then.
-func (w *world) search(ctx context.Context) (*Finding, error) {
+func (w *model) search(ctx context.Context) (*Finding, error) {
 	begun := time.Now()
 	budget, err := w.q.budget()
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{world: w, Budget: budget, Defaults: &Point{Setting: w.base}}
+	f := &Finding{model: w, Budget: budget, Defaults: &Point{Setting: w.base}}
 	f.Points = append(f.Points, f.Defaults)
 	defer func() { f.took = time.Since(begun) }()
 	f.Defaults.Allowed = true
@@ -90,8 +90,8 @@ func (f *Finding) say(what string, done float64) {
 	}
 }
 
-// families are the settings to try: those of one beat together, with less patience first. Those that the system
-// has by default come first, since the others can be no faster than they without more messages.
+// families are the settings to try: those of one beat together, with less patience first. Those that the
+// system has by default come first, since the others can be no faster than they without more messages.
 func (f *Finding) families() (out [][]*Point) {
 	seen := map[string]bool{}
 	for _, times := range beats(f.q.Messages) {
@@ -115,7 +115,10 @@ func (f *Finding) families() (out [][]*Point) {
 			family = append(family, p)
 		}
 		if family != nil {
-			slices.SortStableFunc(family, func(a, b *Point) int { return cmp.Compare(a.Patience, b.Patience) })
+			slices.SortStableFunc(family, func(a, b *Point) int {
+				return cmp.Compare(a.Patience,
+					b.Patience)
+			})
 			out = append(out, family)
 		}
 	}
@@ -139,8 +142,8 @@ func (f *Finding) bears(x *Setting) bool {
 	return store >= f.q.Away && (f.q.Clocks == 0 || clocks >= f.q.Clocks)
 }
 
-// within says whether the rate of a setting keeps the budget: the upper end of its interval, unless nothing was
-// counted in a record, which cannot show what is rarer than once in its length.
+// within says whether the rate of a setting keeps the budget: the upper end of its interval, unless
+// nothing was counted in a record, which cannot show what is rarer than once in its length.
 func (f *Finding) within(p *Point) bool {
 	if p.Outage == nil || math.IsInf(p.Outage.Median, 1) {
 		return false
@@ -201,8 +204,8 @@ func (f *Finding) refine(ctx context.Context, p *Point, role string) (err error)
 	return nil
 }
 
-// fastest finds, in a family, the setting with the least patience that is within the budget, by bisection: the more
-// patience, the fewer false elections.
+// fastest finds, in a family, the setting with the least patience that is within the budget, by
+// bisection: the more patience, the fewer false elections.
 func (f *Finding) fastest(ctx context.Context, family []*Point) error {
 	low, high := 0, len(family)-1
 	for low < high {
@@ -227,7 +230,8 @@ func (f *Finding) ranked(allowed bool) (out []*Point) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Point) int { return cmp.Compare(a.Outage.Median, b.Outage.Median) })
-	// Of settings that are as fast the system's own comes first, then the one with the fewest false elections.
+	// Of settings that are as fast the system's own comes first, then the one with the fewest false
+	// elections.
 	alike := 0
 	for alike < len(out) && out[alike].Outage.Median <= tie*out[0].Outage.Median {
 		alike++
@@ -247,7 +251,8 @@ func (f *Finding) ranked(allowed bool) (out []*Point) {
 // tie is how much slower a setting may be that is as fast as another.
 const tie = 1.01
 
-// conclude chooses, and looks closer at what it has chosen: it may then be over the budget, and the next is tried.
+// conclude chooses, and looks closer at what it has chosen: it may then be over the budget, and the next
+// is tried.
 func (f *Finding) conclude(ctx context.Context) error {
 	for _, role := range []string{Advice, Fastest} {
 		for {
@@ -288,7 +293,9 @@ func (f *Finding) conclude(ctx context.Context) error {
 func (f *Finding) longer(ctx context.Context, p *Point) error {
 	for v := float64(p.Patience) * finer; v < 4*float64(p.Patience); v *= finer {
 		x := f.setting(f.base.Params, p.Beat, time.Duration(v), f.q.Clocks)
-		if x.Patience > p.Patience && !slices.ContainsFunc(f.Points, func(o *Point) bool { return o.key == x.key }) {
+		if x.Patience > p.Patience && !slices.ContainsFunc(f.Points, func(o *Point) bool {
+			return o.key == x.key
+		}) {
 			return f.measure(ctx, &Point{Setting: x, Allowed: f.allowed(&x)})
 		}
 	}
@@ -308,7 +315,8 @@ func (f *Finding) front() {
 
 // unbearable is the error where no setting stands what is asked for.
 func (f *Finding) unbearable() error {
-	return answer.Mistaken("no setting that %s takes tolerates a store that is away for %v and clocks that are %v apart; ask "+
+	return answer.Mistaken("no setting that %s takes tolerates a store that is away for %v and clocks "+
+		"that are %v apart; ask "+
 		"for less by --away or --clocks", f.Set.Name, f.q.Away, f.q.Clocks)
 }
 
@@ -317,16 +325,19 @@ func (f *Finding) unreachable() error {
 	var best *Point
 	for _, p := range f.Points {
 		if p.rated && p.Allowed && !math.IsInf(p.Outage.Median, 1) &&
-			(best == nil || cmp.Or(cmp.Compare(p.Rate.Year, best.Rate.Year), cmp.Compare(p.Rate.High, best.Rate.High)) < 0) {
+			(best == nil || cmp.Or(cmp.Compare(p.Rate.Year, best.Rate.Year), cmp.Compare(p.Rate.High,
+				best.Rate.High)) < 0) {
 			best = p
 		}
 	}
 	if best == nil {
-		return answer.Mistaken("not reachable: with no setting that %s takes does a leader come back, at a round trip of %v; "+
+		return answer.Mistaken("not reachable: with no setting that %s takes does a leader come back, at "+
+			"a round trip of %v; "+
 			"bring the members closer", f.Set.Name, f.roundTrip())
 	}
 	f.Best = best
-	return answer.Mistaken("not reachable: the best is %s, with %s false elections a year [%s, %s] and an outage of %s, of "+
+	return answer.Mistaken("not reachable: the best is %s, with %s false elections a year [%s, %s] and an "+
+		"outage of %s, of "+
 		"which %.0f %% are round trips; allow more by --false or --messages", f.words(&best.Setting),
 		perYear(best.Rate.Year), perYear(best.Rate.Low), perYear(best.Rate.High), millis(best.Outage.Median),
 		100*best.Outage.Terms.Trips/best.Outage.Terms.sum())
@@ -336,8 +347,10 @@ func (f *Finding) unreachable() error {
 func (f *Finding) tooSlow() error {
 	p := f.Advice
 	f.Best = p
-	return answer.Mistaken("not reachable: at most %v with at most %s is contradictory on this network; the best is %s: of a "+
-		"hundred outages one is longer than %s, and %.0f %% of an outage are round trips; allow a longer --outage, or "+
+	return answer.Mistaken("not reachable: at most %v with at most %s is contradictory on this network; "+
+		"the best is %s: of a "+
+		"hundred outages one is longer than %s, and %.0f %% of an outage are round trips; allow a longer "+
+		"--outage, or "+
 		"more by --false", f.q.Outage, f.allowance(), f.words(&p.Setting), millis(p.Outage.P99),
 		100*p.Outage.Terms.Trips/p.Outage.Terms.sum())
 }

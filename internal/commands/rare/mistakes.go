@@ -54,7 +54,8 @@ func Alone(p *harness.Plan, until time.Duration) (bool, error) {
 		follower = 2
 	}
 	gone := 1.0
-	plan.Network.Links = append([]link.Own{{Links: [][2]uint32{{uint32(p.Leader), uint32(follower)}}, Loss: &gone}},
+	plan.Network.Links = append([]link.Own{{Links: [][2]uint32{{uint32(p.Leader), uint32(follower)}},
+		Loss: &gone}},
 		p.Network.Links...)
 	setup, err := plan.Setup()
 	if err != nil {
@@ -74,8 +75,8 @@ func Alone(p *harness.Plan, until time.Duration) (bool, error) {
 	return math.IsInf(path.Top.Height, 1), err
 }
 
-// Count is how many false elections the trial of a plan has between two instants: how often a process begins to
-// lead, and one for a leader that has given up at the end.
+// Count is how many false elections the trial of a plan has between two instants: how often a process
+// begins to lead, and one for a leader that has given up at the end.
 func Count(p *harness.Plan, from, to time.Duration) (int, error) {
 	setup, err := p.Setup()
 	if err != nil {
@@ -183,18 +184,18 @@ func (w *vigil) mistaken(r *trace.Record) bool {
 // ofOne is the longest silence between the leader and a follower.
 func (w *vigil) ofOne(now time.Duration) time.Duration { return w.silence(now, 1) }
 
-// ofMany is the sum of the silences between the leader and as many followers as can depose it: of a sum a loss at
-// one of them is a step already.
+// ofMany is the sum of the silences between the leader and as many followers as can depose it: of a sum a
+// loss at one of them is a step already.
 func (w *vigil) ofMany(now time.Duration) time.Duration {
 	return w.silence(now, Deposing(len(w.heard)))
 }
 
-// Deposing is how many followers of n processes have to miss the leader, where no fewer can depose it: they are a
-// majority without it.
+// Deposing is how many followers of n processes have to miss the leader, where no fewer can depose it:
+// they are a majority without it.
 func Deposing(n int) int { return max(min(n/2+1, n-1), 1) }
 
-// silence is for how long k followers have not heard the leader, or the leader k followers, all together, whichever
-// is longer.
+// silence is for how long k followers have not heard the leader, or the leader k followers, all together,
+// whichever is longer.
 func (w *vigil) silence(now time.Duration, k int) time.Duration {
 	if w.anchor != algo.None {
 		return now - w.heard[w.leader-1][w.anchor-1]

@@ -93,9 +93,9 @@ type Result struct {
 	PerTrial  float64 // events of a whole trial
 	Broken    []string
 	Violated  int // paths that broke a promise
-	// Below is an upper bound of the probability, of 95 % at each level, where Options.Levels are bounded and no
-	// path of the pilot got beyond the bounds. Else it is 0. Top is how high a path got, and Stuck says that none
-	// got above the last level.
+	// Below is an upper bound of the probability, of 95 % at each level, where Options.Levels are bounded
+	// and no path of the pilot got beyond the bounds. Else it is 0. Top is how high a path got, and Stuck
+	// says that none got above the last level.
 	Below, Top float64
 	Stuck      bool
 }

@@ -28,7 +28,8 @@ func clientSystem(write func(lease, renew, retry time.Duration) []algo.Line) *al
 			lease, renew := p.Duration("lease_duration"), p.Duration("renew_deadline")
 			retry := p.Duration("retry_period")
 			return []algo.Computed{
-				{Name: "clock skew tolerance", Formula: "leaseDuration - renewDeadline", Value: lease - renew},
+				{Name: "clock skew tolerance", Formula: "leaseDuration - renewDeadline",
+					Value: lease - renew},
 				{Name: "API server downtime tolerance",
 					Formula: "floor(renewDeadline / retryPeriod) retryPeriod - retryPeriod",
 					Value:   max(renew/retry*retry-retry, 0)},
@@ -98,7 +99,8 @@ func patroniSystem() *algo.System {
 			retry := p.Duration("retry_timeout") / sec
 			return []algo.Line{
 				{Into: "a shell", Text: fmt.Sprintf(
-					"patronictl edit-config --set ttl=%d --set loop_wait=%d --set retry_timeout=%d", ttl, loop,
+					"patronictl edit-config --set ttl=%d --set loop_wait=%d --set retry_timeout=%d", ttl,
+					loop,
 					retry)},
 				{Into: "Patroni's dynamic configuration", Text: fmt.Sprintf(
 					"ttl: %d\nloop_wait: %d\nretry_timeout: %d", ttl, loop, retry)},

@@ -17,8 +17,8 @@ import (
 	"github.com/conclave-bench/conclave/pkg/link"
 )
 
-// A world is a system on a network, of which any setting can be simulated.
-type world struct {
+// A model is a system on a network, of which any setting can be simulated.
+type model struct {
 	*Subject
 	q       *Request
 	nodes   int
@@ -30,8 +30,8 @@ type world struct {
 	pauseBy float64         // pauses of a member in a nanosecond
 }
 
-// newWorld reads what the request names. Errors in it are mistakes.
-func newWorld(q *Request) (*world, error) {
+// newModel reads what the request names. Errors in it are mistakes.
+func newModel(q *Request) (*model, error) {
 	s, err := find(q.System)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newWorld(q *Request) (*world, error) {
 		return nil, q.blame(err)
 	}
 	p := &e.Cells[0].Plan
-	w := &world{Subject: s, q: q, nodes: p.Nodes, network: p.Network, known: p.Known(),
+	w := &model{Subject: s, q: q, nodes: p.Nodes, network: p.Network, known: p.Known(),
 		base: s.of(algo.Params(p.Params))}
 	if w.store() { // no less is tolerated than by default, unless it is said
 		away, clocks := w.Bears(w.base.Params)
@@ -82,13 +82,13 @@ func newWorld(q *Request) (*world, error) {
 }
 
 // record is the network as a record; nil: it is none.
-func (w *world) record() *link.Recorded {
+func (w *model) record() *link.Recorded {
 	r, _ := w.network.Latency.Law.(*link.Recorded)
 	return r
 }
 
 // recorded is how long the shortest record of a pair is.
-func (w *world) recorded() time.Duration {
+func (w *model) recorded() time.Duration {
 	r := w.record()
 	shortest := link.MostRecorded
 	for _, p := range r.Pairs {
@@ -98,10 +98,10 @@ func (w *world) recorded() time.Duration {
 }
 
 // roundTrip is the longest mean round trip between two members, or between a member and the store.
-func (w *world) roundTrip() time.Duration { return 2 * w.network.Slowest() }
+func (w *model) roundTrip() time.Duration { return 2 * w.network.Slowest() }
 
 // plan is a scenario with a setting of the system.
-func (w *world) plan(x *Setting, scenario block, more block) (harness.Plan, error) {
+func (w *model) plan(x *Setting, scenario block, more block) (harness.Plan, error) {
 	params := block{}
 	for name, v := range x.Params {
 		if d, ok := v.(time.Duration); ok {
@@ -137,14 +137,14 @@ func (w *world) plan(x *Setting, scenario block, more block) (harness.Plan, erro
 }
 
 // crash is the plan of a trial in which the leader crashes. It is given up when nobody leads for long.
-func (w *world) crash(x *Setting) (harness.Plan, error) {
+func (w *model) crash(x *Setting) (harness.Plan, error) {
 	limit := min(60*x.longest()+100*w.known.Latency+time.Minute, 24*time.Hour)
 	return w.plan(x, block{"kind": "leader-crash"}, block{"time_limit": limit.String()})
 }
 
 // quiet is that of one in which nothing happens for so long, but for a pause of a member at an instant, if at
 // is not negative.
-func (w *world) quiet(x *Setting, lasts, at time.Duration) (harness.Plan, error) {
+func (w *model) quiet(x *Setting, lasts, at time.Duration) (harness.Plan, error) {
 	event := block{"at": "0s", "do": fault.Heal} // a scenario that lasts wants something to happen
 	if at >= 0 {
 		var values []string
@@ -155,7 +155,8 @@ func (w *world) quiet(x *Setting, lasts, at time.Duration) (harness.Plan, error)
 			"length": block{"distribution": "quantiles", "values": values}}
 	}
 	return w.plan(x, block{"kind": "churn", "duration": lasts.String()},
-		block{"faults": block{"events": []any{event}}, "time_limit": min(2*lasts+time.Minute, 24*time.Hour).String()})
+		block{"faults": block{"events": []any{event}}, "time_limit": min(2*lasts+time.Minute,
+			24*time.Hour).String()})
 }
 
 // quantiles are at most a thousand and one of sorted times, the first and the last among them.
@@ -172,6 +173,6 @@ func quantiles(sorted []time.Duration) []time.Duration {
 }
 
 // each calls do for 0 to n - 1, on several processors, and returns its first error, or that of the context.
-func (w *world) each(ctx context.Context, n int, do func(i int) error) error {
+func (w *model) each(ctx context.Context, n int, do func(i int) error) error {
 	return spreadOver(ctx, w.q.workers(), n, do)
 }
