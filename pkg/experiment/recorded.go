@@ -69,8 +69,8 @@ func (f *folder) recordingType() config.Type[*recording] {
 					Of: pairsType().Through(func() []link.Pair { return own.Pairs },
 						func(p []link.Pair) { series().Pairs = p })},
 				{Name: "every", Example: "200ms", With: "folder: pings", Note: "1s",
-					Doc: "the time between two " +
-						"pings of a pair", Of: span(own.Every, func() *time.Duration { return &series().Every })},
+					Doc: "the time between two pings of a pair",
+					Of:  span(own.Every, func() *time.Duration { return &series().Every })},
 				{Name: "block", Example: "1m", With: "folder: pings", Note: "60 pings",
 					Doc: "how long a stretch of " +
 						"the record stays together: then all pairs continue at another place, drawn anew",

@@ -23,7 +23,8 @@ var little = Effort{Outages: 1000, Paths: 60, Replications: 3, Search: 40, Level
 
 // ask is a request with little effort.
 func ask(system string, change func(*Request)) *Request {
-	q := &Request{System: system, Nodes: 3, Jitter: -1, Away: -1, Clocks: -1, Messages: 1, Seed: 1, Effort: little}
+	q := &Request{System: system, Nodes: 3, Jitter: -1, Away: -1, Clocks: -1, Messages: 1, Seed: 1,
+		Effort: little}
 	if change != nil {
 		change(q)
 	}
@@ -65,15 +66,18 @@ func has(t *testing.T, text string, parts ...string) {
 func TestSubjects(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"etcd":        "--heartbeat-interval=100 --election-timeout=1000",
-		"rancher":     "etcd-arg: - heartbeat-interval=500 - election-timeout=5000",
-		"consul":      "performance { raft_multiplier = 5 }",
-		"kubernetes":  "--leader-elect-lease-duration=15s --leader-elect-renew-deadline=10s --leader-elect-retry-period=2s",
-		"openshift":   "leaderElection: leaseDuration: 137s renewDeadline: 107s retryPeriod: 26s",
-		"patroni":     "patronictl edit-config --set ttl=30 --set loop_wait=10 --set retry_timeout=10",
-		"mongodb":     "cfg = rs.conf() cfg.settings.heartbeatIntervalMillis = 2000 cfg.settings.electionTimeoutMillis = 10000 rs.reconfig(cfg)",
-		"raft":        "heartbeat interval 75ms election timeout drawn from 150ms to 300ms",
-		"cockroachdb": "COCKROACH_RAFT_TICK_INTERVAL=500ms COCKROACH_RAFT_HEARTBEAT_INTERVAL_TICKS=2 COCKROACH_RAFT_ELECTION_TIMEOUT_TICKS=4 COCKROACH_RAFT_ELECTION_TIMEOUT_JITTER_TICKS=4",
+		"etcd":    "--heartbeat-interval=100 --election-timeout=1000",
+		"rancher": "etcd-arg: - heartbeat-interval=500 - election-timeout=5000",
+		"consul":  "performance { raft_multiplier = 5 }",
+		"kubernetes": "--leader-elect-lease-duration=15s --leader-elect-renew-deadline=10s " +
+			"--leader-elect-retry-period=2s",
+		"openshift": "leaderElection: leaseDuration: 137s renewDeadline: 107s retryPeriod: 26s",
+		"patroni":   "patronictl edit-config --set ttl=30 --set loop_wait=10 --set retry_timeout=10",
+		"mongodb": "cfg = rs.conf() cfg.settings.heartbeatIntervalMillis = 2000 " +
+			"cfg.settings.electionTimeoutMillis = 10000 rs.reconfig(cfg)",
+		"raft": "heartbeat interval 75ms election timeout drawn from 150ms to 300ms",
+		"cockroachdb": "COCKROACH_RAFT_TICK_INTERVAL=500ms COCKROACH_RAFT_HEARTBEAT_INTERVAL_TICKS=2 " +
+			"COCKROACH_RAFT_ELECTION_TIMEOUT_TICKS=4 COCKROACH_RAFT_ELECTION_TIMEOUT_JITTER_TICKS=4",
 	}
 	for name, lines := range want {
 		w, err := newModel(ask(name, func(q *Request) { q.RoundTrip = 2 * msec }))
@@ -112,8 +116,8 @@ func TestSetting(t *testing.T) {
 	}
 }
 
-// TestAnswer: the advice is within the constraints and the budget, faster than the defaults, and all of it is in the
-// document and on the page.
+// TestAnswer: the advice is within the constraints and the budget, faster than the defaults, and all of
+// it is in the document and on the page.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	done := 0.0
@@ -125,8 +129,10 @@ func TestAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := inText(t, d)
-	has(t, text, "flags of etcd:", "ETCD_HEARTBEAT_INTERVAL=100", "today's defaults: --heartbeat-interval=100 --election-timeout=1000",
-		"defaults", "fastest", "split votes", "does not hold where", "members never pause (--pauses)", "rule of thumb: the advice",
+	has(t, text, "flags of etcd:", "ETCD_HEARTBEAT_INTERVAL=100",
+		"today's defaults: --heartbeat-interval=100 --election-timeout=1000",
+		"defaults", "fastest", "split votes", "does not hold where", "members never pause (--pauses)",
+		"rule of thumb: the advice",
 		"5 heartbeat <= t_election")
 	rows := map[string][]answer.Value{}
 	for _, b := range d.Blocks {
@@ -140,15 +146,19 @@ func TestAnswer(t *testing.T) {
 	}
 	figure := func(role string, column int) float64 { return rows[role][column].(float64) }
 	const median, high = 6, 18
-	if !(figure(Advice, median) < figure(Defaults, median) && figure(Fastest, median) < figure(Advice, median)) {
-		t.Errorf("medians %v, %v, %v", figure(Defaults, median), figure(Advice, median), figure(Fastest, median))
+	if !(figure(Advice, median) < figure(Defaults, median) && figure(Fastest, median) < figure(Advice,
+		median)) {
+		t.Errorf("medians %v, %v, %v", figure(Defaults, median), figure(Advice, median), figure(Fastest,
+			median))
 	}
 	if figure(Advice, high) > 1 || figure(Fastest, high) > 1 || done != 1 {
 		t.Errorf("false elections %v and %v, done %v", figure(Advice, high), figure(Fastest, high), done)
 	}
-	has(t, string(page), "<input id=\"slider\"", "<svg", "--election-timeout=1000", "default-src &#39;none&#39;")
+	has(t, string(page), "<input id=\"slider\"", "<svg", "--election-timeout=1000",
+		"default-src &#39;none&#39;")
 	for _, beyond := range []string{"http://", "https://", "src="} {
-		if rest := strings.ReplaceAll(strings.ReplaceAll(string(page), "http://www.w3.org", ""), "etcd.io", ""); beyond != "src=" && strings.Contains(rest, beyond) {
+		if rest := strings.ReplaceAll(strings.ReplaceAll(string(page), "http://www.w3.org", ""),
+			"etcd.io", ""); beyond != "src=" && strings.Contains(rest, beyond) {
 			t.Errorf("the page names %s", beyond)
 		}
 	}
@@ -173,8 +183,8 @@ func TestAnswer_Repeats(t *testing.T) {
 	}
 }
 
-// TestAnswer_OpenShift: what OpenShift works out by hand, and how often its worst is exceeded; its own code exceeds it in
-// 35 % of takeovers. What tolerates as much is no slower.
+// TestAnswer_OpenShift: what OpenShift works out by hand, and how often its worst is exceeded; its own
+// code exceeds it in 35 % of takeovers. What tolerates as much is no slower.
 func TestAnswer_OpenShift(t *testing.T) {
 	t.Parallel()
 	d, _, err := Answer(t.Context(), ask("openshift", func(q *Request) {
@@ -191,14 +201,16 @@ func TestAnswer_OpenShift(t *testing.T) {
 			for _, row := range table.Rows {
 				if row[0] == Defaults {
 					values[row[1].(string)] = row[3].(float64)
-					if beyond, is := row[4].(answer.Shown); is && (beyond.Value.(float64) < 0.31 || beyond.Value.(float64) > 0.41) {
+					if beyond, is := row[4].(answer.Shown); is && (beyond.Value.(float64) < 0.31 ||
+						beyond.Value.(float64) > 0.41) {
 						t.Errorf("%s: exceeded by %v of the outages, want about 36 %%", row[1], beyond.Value)
 					}
 				}
 			}
 		}
 	}
-	for name, want := range map[string]float64{"clock skew tolerance": 30, "API server downtime tolerance": 78,
+	for name, want := range map[string]float64{"clock skew tolerance": 30,
+		"API server downtime tolerance":        78,
 		"worst non-graceful lease acquisition": 163, "worst graceful lease acquisition": 26} {
 		if values[name] != want {
 			t.Errorf("%s: %v s, want %v", name, values[name], want)
@@ -246,12 +258,14 @@ func TestMistakes(t *testing.T) {
 		counted := -math.Log1p(-share) * year / float64(to-from)
 		spread := 4 * counted / math.Sqrt(sum)
 		if sum < 20 || counted+spread < rate.Low || counted-spread > rate.High {
-			t.Errorf("%s: %v [%v, %v] a year by splitting, %v by %v counts", system, rate.Year, rate.Low, rate.High, counted, sum)
+			t.Errorf("%s: %v [%v, %v] a year by splitting, %v by %v counts", system, rate.Year, rate.Low,
+				rate.High, counted, sum)
 		}
 	}
 }
 
-// TestPauses: pauses that are longer than the time-out lead to false elections as often as they come, shorter ones do not.
+// TestPauses: pauses that are longer than the time-out lead to false elections as often as they come,
+// shorter ones do not.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	lengths := file(t, "gc.txt", strings.Repeat("20ms\n", 9)+"5s\n5s\n")
@@ -265,9 +279,10 @@ func TestPauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One pause a day and member; about a tenth to two tenths of them are long, by straight lines between the lengths, and
-	// a third of those are the leader's.
-	if pauses := 3 * 365.25; rate.Pauses < 0.03*pauses || rate.Pauses > 0.1*pauses || rate.Low > rate.Pauses || rate.High < rate.Pauses {
+	// One pause a day and member; about a tenth to two tenths of them are long, by straight lines between
+	// the lengths, and a third of those are the leader's.
+	if pauses := 3 * 365.25; rate.Pauses < 0.03*pauses || rate.Pauses > 0.1*pauses ||
+		rate.Low > rate.Pauses || rate.High < rate.Pauses {
 		t.Errorf("%+v of %v pauses a year", rate, pauses)
 	}
 	long := w.setting(w.base.Params, w.base.Beat, 6*time.Second, 0)
@@ -324,7 +339,8 @@ func TestWrites(t *testing.T) {
 	}
 	fast, slower := outages[""], outages[slow]
 	if slower.Terms.Writes < 30 || fast.Terms.Writes != 0 || slower.Median < fast.Median+30 {
-		t.Errorf("writes take %v ms of %v, and without disks %v", slower.Terms.Writes, slower.Median, fast.Median)
+		t.Errorf("writes take %v ms of %v, and without disks %v", slower.Terms.Writes, slower.Median,
+			fast.Median)
 	}
 	for _, o := range []*Outage{fast, slower} {
 		sum, mean := o.Terms.sum(), 0.0
@@ -344,7 +360,8 @@ func TestFiles(t *testing.T) {
 		text string
 		want time.Duration // median
 	}{
-		"etcd": {"Summary:\n  Total: 1 secs.\n\nLatency distribution:\n  10% in 0.0010 secs.\n  50% in 0.0030 secs.\n  99% in 0.0090 secs.\n", 3 * msec},
+		"etcd": {"Summary:\n  Total: 1 secs.\n\nLatency distribution:\n  10% in 0.0010 secs.\n  50% in " +
+			"0.0030 secs.\n  99% in 0.0090 secs.\n", 3 * msec},
 		"list": {"# ms\n1\n2ms\n3\n4\n5\n", 3 * msec},
 		"fio":  {`{"jobs": [{"write": {"clat_ns": {"percentile": {"50.000000": 2000000, "99.9": 9000000}}}}]}`, 2 * msec},
 	} {
@@ -367,13 +384,28 @@ func TestRefused(t *testing.T) {
 		"--pings and --rtt: each says":                    func(q *Request) { q.Pings = "x" },
 		"--nodes 1, expected 2 to 15":                     func(q *Request) { q.Nodes = 1 },
 		"--false \"often\", expected a number":            func(q *Request) { q.False = "often" },
-		"--false and --minutes":                           func(q *Request) { q.False, q.Minutes = "1/year", 3 },
-		"--away and --clocks are for systems that lead":   func(q *Request) { q.Away = time.Second },
-		"patroni does not compare clocks":                 func(q *Request) { q.System, q.Clocks = "patroni", time.Second },
-		"--pauses and --pauses-over belong together":      func(q *Request) { q.Pauses = "x" },
-		"repeat it with LC_ALL=C ping":                    func(q *Request) { q.RoundTrip, q.Pings = 0, foreign },
-		"one delay is no record":                          func(q *Request) { q.RoundTrip, q.Pings = 0, single },
-		"no record from 1 to 3, and 3 processes need one": func(q *Request) { q.RoundTrip, q.Pings = 0, some },
+		"--false and --minutes": func(q *Request) {
+			q.False,
+				q.Minutes = "1/year", 3
+		},
+		"--away and --clocks are for systems that lead": func(q *Request) { q.Away = time.Second },
+		"patroni does not compare clocks": func(q *Request) {
+			q.System,
+				q.Clocks = "patroni", time.Second
+		},
+		"--pauses and --pauses-over belong together": func(q *Request) { q.Pauses = "x" },
+		"repeat it with LC_ALL=C ping": func(q *Request) {
+			q.RoundTrip, q.Pings = 0,
+				foreign
+		},
+		"one delay is no record": func(q *Request) {
+			q.RoundTrip, q.Pings = 0,
+				single
+		},
+		"no record from 1 to 3, and 3 processes need one": func(q *Request) {
+			q.RoundTrip, q.Pings = 0,
+				some
+		},
 		"from a to b: \"-1\", expected a round trip in ms": func(q *Request) {
 			q.RoundTrip, q.Matrix = 0, file(t, "m.csv", "x,a,b\na,0,-1\nb,3,0\n")
 		},
@@ -388,7 +420,8 @@ func TestRefused(t *testing.T) {
 		q := ask("etcd", func(q *Request) { q.RoundTrip = 2 * msec })
 		change(q)
 		_, _, err := Answer(t.Context(), q)
-		if err == nil || !strings.Contains(err.Error(), want) || answer.ExitOf(err) != answer.Usage || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), want) || answer.ExitOf(err) != answer.Usage ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -410,10 +443,13 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	_, _, err := Answer(t.Context(), ask("patroni", func(q *Request) { // which gives up at one request without an answer
-		q.RoundTrip, q.Loss, q.Effort = 20*msec, 0.2, Effort{Outages: 60, Paths: 20, Replications: 2, Search: 10, Levels: 4}
+	// which gives up at one request without an answer
+	_, _, err := Answer(t.Context(), ask("patroni", func(q *Request) {
+		q.RoundTrip, q.Loss, q.Effort = 20*msec, 0.2, Effort{Outages: 60, Paths: 20, Replications: 2,
+			Search: 10, Levels: 4}
 	}))
-	if err == nil || !strings.Contains(err.Error(), "not reachable: the best is patronictl") || !strings.Contains(err.Error(), "are round trips") {
+	if err == nil || !strings.Contains(err.Error(), "not reachable: the best is patronictl") ||
+		!strings.Contains(err.Error(), "are round trips") {
 		t.Errorf("with a fifth lost: %v", err)
 	}
 }
