@@ -31,11 +31,15 @@ docs/how-to/advise.md shows how to measure a network, and what can be wrong.
 		Example: `  bench advise etcd --rtt 12ms --loss 0.001
   bench advise consul --nodes 5 --pings pings --false 1/month --why
   bench advise openshift --rtt 5ms --away 60s --clocks 30s --html advice.html`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.ArbitraryArgs,
 	}
 	adviseFlags(c.Flags(), &q)
 	c.Flags().BoolVar(&quiet, "quiet", false, "print only results and errors")
 	return s.working(c, func(ctx context.Context, args []string) (*answer.Document, error) {
+		if len(args) != 1 {
+			return nil, usage("bench advise: %d systems, expected one of %s", len(args),
+				strings.Join(advise.Names(), ", "))
+		}
 		q.System = args[0]
 		if !quiet {
 			q.Share = progress.Shares(s.err).Tell
@@ -53,13 +57,13 @@ docs/how-to/advise.md shows how to measure a network, and what can be wrong.
 // adviseFlags are what is said about the members, their network and what they may cost.
 func adviseFlags(flags *pflag.FlagSet, q *advise.Request) {
 	flags.IntVar(&q.Nodes, "nodes", 3, "advise `N` members; the store of a lease is not one of them")
-	flags.StringVar(&q.Pings, "pings", "", "the network is in `FOLDER`: a file for each pair, as 1-2.txt, with "+
-		"the output of ping or mtr --raw; of a lease, 1 is the store")
+	flags.StringVar(&q.Pings, "pings", "", "the network is in `FOLDER`: a file for each pair, as 1-2.txt, "+
+		"with the output of ping or mtr --raw; of a lease, 1 is the store")
 	flags.StringVar(&q.Table, "table", "", "the network is in `FILE`: a column for each pair, as 1-2, of "+
 		"round trips in ms, empty where one was lost")
 	flags.DurationVar(&q.Every, "every", 0, "between two pings of a record `D` passed (default: 1s)")
-	flags.StringVar(&q.Matrix, "matrix", "", "the network is in `FILE`: round trips in ms, a row and a column "+
-		"for each member")
+	flags.StringVar(&q.Matrix, "matrix", "", "the network is in `FILE`: round trips in ms, a row and a "+
+		"column for each member")
 	flags.StringSliceVar(&q.Places, "places", nil, "the members are in `LIST`: regions, as "+
 		"ireland,virginia, or cities (\"bench list cities\")")
 	flags.DurationVar(&q.RoundTrip, "rtt", 0, "the round trip between any two members is `D`, in the median")

@@ -168,7 +168,7 @@ func (w *model) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, err
 // lost independently, each further beat takes another loss, and is no likelier. That does not hold of
 // bursts, nor of delays that silence several beats at once.
 func (w *model) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) float64 {
-	if !r.Stuck || x.Beat == 0 || w.latest(onceIn1e9) > x.Patience/4 {
+	if !r.Stuck || x.Beat == 0 || w.network.Burst != nil || w.latest(onceIn1e9) > x.Patience/4 {
 		return r.Below
 	}
 	silent := 1

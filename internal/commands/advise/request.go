@@ -62,7 +62,7 @@ type Effort struct {
 }
 
 // Usual is the effort that takes less than a minute on two processors.
-var Usual = Effort{Outages: 6000, Paths: 400, Replications: 8, Search: 150, Levels: 24, Lengths: 20}
+var Usual = Effort{Outages: 6000, Paths: 250, Replications: 8, Search: 120, Levels: 24, Lengths: 20}
 
 // usualBudget is the budget unless another is given.
 const usualBudget = "1/year"
