@@ -13,10 +13,10 @@ func TestAdvise(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "searches with the usual effort")
 	here := newFolder(t)
-	args := []string{"advise", "openshift", "--rtt", "5ms", "--away", "60s", "--clocks", "30s"}
+	args := []string{"advise", "etcd", "--rtt", "12ms", "--loss", "0.01"}
 	r := here.bench(t, append(args, "--html", "advice.html", "--why")...).want(t, Good)
-	has(t, r.out, "leaseDuration: 134s", "worst non-graceful lease acquisition", "detection", "page: advice.html")
-	has(t, here.read(t, "advice.html"), "leaseDuration: 137s")
+	has(t, r.out, "flags of etcd:", "today's defaults: --heartbeat-interval=100", "detection", "page: advice.html")
+	has(t, here.read(t, "advice.html"), "--election-timeout=1000")
 	narrow(t, r.out)
 	j := here.bench(t, append(args, "--json", "--quiet")...).want(t, Good)
 	report, err := answer.Decode([]byte(j.out))
@@ -40,7 +40,7 @@ func TestAdvise_Refused(t *testing.T) {
 		"no network: say how far apart the members are":        {"etcd"},
 		"--false \"never\", expected a number above 0":         {"etcd", "--rtt", "1ms", "--false", "never"},
 		"repeat it with LC_ALL=C ping":                         {"etcd", "--pings", dir},
-		"bench advise: 0 systems, expected one of cockroachdb": {},
+		"advise: 0 systems, expected one of cockroachdb": {},
 	} {
 		r := bench(t, append([]string{"advise"}, args...)...).want(t, Usage)
 		has(t, r.errors, want)

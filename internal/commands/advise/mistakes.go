@@ -175,8 +175,13 @@ func (w *model) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) 
 	if !alone && !w.store() {
 		silent = rare.Deposing(w.nodes)
 	}
+	farther := 3 / float64(paths)
+	if w.network.Loss > 0 { // of a round trip, twice as much as there is, to be on the safe side
+		kept := 1 - max(w.network.Loss, stressed)
+		farther = min(farther, 2*(1-kept*kept))
+	}
 	beats := math.Floor((float64(silent)*float64(x.Patience-x.Beat) - r.Top) / float64(x.Beat))
-	return r.Below * math.Pow(3/float64(paths), max(beats-1, 0))
+	return r.Below * math.Pow(farther, max(beats-1, 0))
 }
 
 // longestTrial bounds the trials in which false elections are counted.
