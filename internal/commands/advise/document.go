@@ -271,9 +271,14 @@ func (f *Finding) addFront(d *answer.Document) {
 // picture is the front, and where the settings lie that are shown.
 func (f *Finding) picture() ([]byte, error) {
 	front := figure.Front{Name: "Pareto front"}
+	limit := f.limit(f.Defaults)
+	rare := limit * 1e-6 // what is rarer stands at the left edge
 	one := func(p *Point) figure.Tradeoff {
-		return figure.Tradeoff{X: max(p.Rate.Year, 0), XLow: p.Rate.Low, XHigh: p.Rate.High,
-			Y:    p.Outage.Median,
+		x := p.Rate.Year
+		if x < rare {
+			x = 0
+		}
+		return figure.Tradeoff{X: x, XLow: p.Rate.Low, XHigh: max(p.Rate.High, rare), Y: p.Outage.Median,
 			YLow: p.Outage.MedianLow, YHigh: p.Outage.MedianHi}
 	}
 	for _, p := range f.sorted() {
@@ -286,7 +291,6 @@ func (f *Finding) picture() ([]byte, error) {
 	for i, p := range points {
 		fronts = append(fronts, figure.Front{Name: roles[i], Points: []figure.Tradeoff{one(p)}})
 	}
-	limit := f.limit(f.Defaults)
 	return figure.DrawFronts("front", "false elections per year", "median outage (ms)", limit, fronts)
 }
 
