@@ -20,10 +20,14 @@ if [ -n "$(missing)" ]; then
 	exit 0
 fi
 dir=$(mktemp -d)
-left() { pgrep -af "$dir|conclave-ansible" | grep -v recipes || true; }
+left() { # the processes whose program is, or was, in the folder
+	for exe in /proc/[0-9]*/exe; do
+		case $(readlink "$exe" 2>/dev/null) in "$dir"/*) basename "${exe%/exe}" ;; esac
+	done
+}
 end() {
 	code=$?
-	pkill -f "$dir/bench" || true
+	left | xargs -r kill -KILL || true
 	rm -rf "$dir"
 	exit $code
 }
@@ -33,30 +37,19 @@ cp -r configs deploy "$dir"
 repository=$PWD
 cd "$dir"
 export PATH="$dir:$PATH"
-cat >my.yaml <<'Y'
-name: my
-problem: election
-algorithms: [bully, ring-list]
-transport: sim
-network: {latency: {distribution: uniform, min: 1ms, max: 3ms}}
-scenario: {kind: leader-crash}
-sweep:
-  - {vary: nodes, over: [3, 5]}
-repetitions: 10
-Y
-bench run my.yaml --out whole --quiet >/dev/null
+bench run configs/ci.yaml --out whole --quiet >/dev/null
 same() { # FOLDER HOW
 	for table in trials summary messages operations; do
-		cmp "whole/my/latest/$table.csv" "$1/my/latest/$table.csv"
+		cmp "whole/ci/latest/$table.csv" "$1/ci/latest/$table.csv"
 	done
 	echo "recipes: $2: the tables are those of a run in one piece"
 }
 
-parallel --will-cite bench run my.yaml --shard {}/4 --out shards --quiet ::: 1 2 3 4 >/dev/null
-bench merge shards/my --out merged >/dev/null
+parallel --will-cite bench run configs/ci.yaml --shard {}/4 --out shards --quiet ::: 1 2 3 4 >/dev/null
+bench merge shards/ci --out merged >/dev/null
 same merged "GNU parallel"
 
-snake() { snakemake -s deploy/snakemake/Snakefile --cores 2 --config experiment=my.yaml shards=4 "$@"; }
+snake() { snakemake -s deploy/snakemake/Snakefile --cores 2 --config experiment=configs/ci.yaml shards=4 "$@"; }
 snake --dry-run >snake.txt 2>&1 || { cat snake.txt; exit 1; }
 grep -Eq '^shard +4 ' snake.txt || { cat snake.txt; exit 1; }
 snake >snake.txt 2>&1 || { cat snake.txt; exit 1; }
@@ -90,11 +83,11 @@ hub=$!
 for _ in $(seq 100); do grep -q '#' hub.txt && break; sleep 0.1; done
 join=$(grep -o '[^ ]*:[0-9]*#[^ ]*' hub.txt | tail -n 1)
 play -e "join=$join" -e bench="$dir/bench" >play.txt 2>&1 || { cat play.txt hub.txt; exit 1; }
-bench run my.yaml --hub hub --out ansible --quiet >run.txt 2>&1 || { cat run.txt hub.txt "$dir"/conclave-ansible-*/worker.log; exit 1; }
+bench run configs/ci.yaml --hub hub --out ansible --quiet >run.txt 2>&1 || { cat run.txt hub.txt "$dir"/conclave-ansible-*/worker.log; exit 1; }
 same ansible Ansible
 play -e state=absent >play.txt 2>&1 || { cat play.txt; exit 1; }
 kill -INT $hub
 wait $hub || true
-[ -z "$(left)" ] || { echo "recipes: left of Ansible:"; left; exit 1; }
+[ -z "$(left)" ] || { echo "recipes: left of Ansible:"; ps -fp "$(left | paste -sd,)"; exit 1; }
 [ ! -e conclave-ansible-one ] && [ ! -e conclave-ansible-two ]
 echo "recipes: Ansible: nothing is left of the workers"

@@ -17,8 +17,9 @@ func (s *streams) twinCommand() *cobra.Command {
 		Short: "Narrow the intervals of a real run by its simulated counterpart",
 		Long: `Simulate the trials of RUN, which ran on real nodes, with the same seeds: common
 random numbers for network, faults and requests. For each cell and metric, print
-both means, their correlation, and the 95 % interval of the measured mean,
-without and with the simulation as control variate.
+both means, by how much the simulated one differs, their correlation, and the
+95 % interval of the measured mean, without and with the simulation as control
+variate. A real network is simulated as the run has recorded it.
 
 For the control variate, --more times as many trials are simulated, which shows
 how far the real run's seeds were from average. If the correlation is low, the

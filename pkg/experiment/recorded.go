@@ -29,7 +29,7 @@ const usualEvery = time.Second
 const usualBlock = 60
 
 // recordingType is the network that a run has measured, or that records of its pairs have: where they are, or
-// what stands there.
+// the records themselves.
 func (f *folder) recordingType() config.Type[*recording] {
 	const like = "{run: results/real-network}"
 	const pings = "{folder: pings}"
@@ -54,18 +54,17 @@ func (f *folder) recordingType() config.Type[*recording] {
 					Of: contentsType(f.matrix).Into(func(m link.Matrix) { x.matrix = &m })},
 				{Name: "matrix",
 					Example: `'{"placement": "round-robin", "hosts": [{"name": "lab1"}], "routes": []}'`,
-					Doc: "what stands there, as JSON: in place of run, in a " +
-						"resolved copy", Of: config.Optional(matrixType()).To(&x.matrix)},
+					Doc:     "the record itself, as JSON: a resolved copy has it in place of run",
+					Of:      config.Optional(matrixType()).To(&x.matrix)},
 				{Name: "folder", Example: "pings", Doc: "a folder with a record for each pair of " +
-					"processes, " +
-					"as 1-2.txt: what ping or mtr --raw print, or a delay in each line",
+					"processes, as 1-2.txt: what ping or mtr --raw print, or a delay in each line",
 					Of: contentsType(f.series).Into(func(p []link.Pair) { series().Pairs = p })},
 				{Name: "table", Example: "pings.csv", Doc: "a table with a column for each pair, as 1-2: " +
-					"round " +
-					"trips in ms, a row each every; in place of folder",
+					"round trips in ms, a row each every; in place of folder",
 					Of: contentsType(f.columns).Into(func(p []link.Pair) { series().Pairs = p })},
 				{Name: "pairs", Example: "[{link: [1, 2], values: [10ms, 12ms]}, {link: [2, 1], values: " +
-					"[10ms, 12ms]}]", Doc: "what stands there: in place of folder, in a resolved copy",
+					"[10ms, 12ms]}]",
+					Doc: "the records themselves: a resolved copy has them in place of folder",
 					Of: pairsType().Through(func() []link.Pair { return own.Pairs },
 						func(p []link.Pair) { series().Pairs = p })},
 				{Name: "every", Example: "200ms", With: "folder: pings", Note: "1s",

@@ -338,13 +338,13 @@ func networkOf(pieces []*piece) *link.Matrix {
 	var all link.Matrix
 	for _, p := range pieces {
 		part := p.manifest.Network
-		if part == nil {
+		if part == nil || len(part.Hosts) == 0 {
 			continue
 		}
-		if len(part.Hosts) == 1 { // a machine calls itself this one: another is meant by each shard
-			part.Hosts[0].Name = p.shard().Host
+		if host := p.shard().Host; part.Hosts[0].Name == trace.Here { // each shard means another machine
+			part.Hosts[0].Name = host
 			for i := range part.Routes {
-				part.Routes[i].From, part.Routes[i].To = part.Hosts[0].Name, part.Hosts[0].Name
+				part.Routes[i].From, part.Routes[i].To = host, host
 			}
 		}
 		all.Join(part)

@@ -142,17 +142,11 @@ func TestMerge_Network(t *testing.T) {
 	for i, network := range []*link.Matrix{
 		{Hosts: []link.Lodge{{Name: "a"}, {Name: "b"}}, Routes: []link.Route{between("a", "b", 3), between("b", "a", 4)}},
 		nil,
-		{Hosts: []link.Lodge{{Name: "this machine"}}, Routes: []link.Route{between("this machine", "this machine", 1)}},
+		{Hosts: []link.Lodge{{Name: trace.Here}}, Routes: []link.Route{between(trace.Here, trace.Here, 1)}},
+		{Hosts: []link.Lodge{{Name: "c"}}, Routes: []link.Route{between("c", "c", 2)}},
 	} {
-		f := shard(t, root, Shard{i + 1, 3, fmt.Sprintf("lab%d", i+1)}, testConfig, i+1)
-		planned := 1
-		if i == 0 {
-			planned = 2
-			if err := f.Append(testTrial(4)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := f.Finish(End{Planned: planned, Network: network}); err != nil {
+		f := shard(t, root, Shard{i + 1, 4, fmt.Sprintf("lab%d", i+1)}, testConfig, i+1)
+		if _, err := f.Finish(End{Planned: 1, Network: network}); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Close(); err != nil {
@@ -172,10 +166,10 @@ func TestMerge_Network(t *testing.T) {
 	for _, r := range m.Network.Routes {
 		got = append(got, fmt.Sprintf("%d %s %s %v", r.Part, r.From, r.To, r.Delays[50]))
 	}
-	if want := []string{"1 a b 3ms", "1 b a 4ms", "2 lab3 lab3 1ms"}; !slices.Equal(got, want) {
+	if want := []string{"1 a b 3ms", "1 b a 4ms", "2 lab3 lab3 1ms", "3 c c 2ms"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if rows := strings.Count(readFile(t, dir, RoutesFile), "\n"); rows != 4 || len(m.Network.Hosts) != 3 {
+	if rows := strings.Count(readFile(t, dir, RoutesFile), "\n"); rows != 5 || len(m.Network.Hosts) != 4 {
 		t.Errorf("%d lines, hosts %v", rows, m.Network.Hosts)
 	}
 }

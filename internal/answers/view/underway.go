@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -104,4 +105,20 @@ func (u *Underway) Left(planned, before int, since, now time.Time) time.Duration
 	}
 	left := time.Duration(float64(now.Sub(since)) / float64(done) * float64(planned-u.Finished))
 	return max(left, time.Second).Round(time.Second)
+}
+
+// PerMinute is how many trials were finished per minute of a run that began so long ago.
+func PerMinute(trials int, since time.Duration) float64 {
+	return float64(trials) / max(since.Minutes(), 1.0/60)
+}
+
+// Cost is what machines cost, in words: so far, per hour, and, where it is known how long the runs go on, at
+// the end. Whole is that last figure; 0: it is not known.
+func Cost(soFar, hourly float64, left time.Duration) (whole float64, text string) {
+	text = fmt.Sprintf("%.2f so far, %.2f an hour", soFar, hourly)
+	if left > 0 {
+		whole = soFar + float64(hourly*left.Hours())
+		text += fmt.Sprintf(", %.2f at the end", whole)
+	}
+	return whole, text
 }

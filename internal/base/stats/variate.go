@@ -16,6 +16,15 @@ type Bounded struct{ Value, Low, High float64 }
 // Width is how far the ends are apart.
 func (b Bounded) Width() float64 { return b.High - b.Low }
 
+// Mean is the mean of values with its interval, which is that of skewedInterval. There must be two values or
+// more.
+func Mean(values []float64, confidence float64) Bounded {
+	n := float64(len(values))
+	y, variance, third := thirdMoments(values)
+	lo, hi := skewedInterval(y, math.Sqrt(variance/(n-1)), meanSkewness(variance, third, n), n-1, confidence)
+	return Bounded{y, lo, hi}
+}
+
 // ControlVariate is the mean of values, each of which has its control; more are further, independent
 // controls, by which their mean is known. The control is used if it is significantly correlated with
 // the values, at the same confidence: otherwise its slope may cost more than it gains. The intervals
@@ -26,11 +35,11 @@ func (b Bounded) Width() float64 { return b.High - b.Low }
 // MinimumBootstrap values or more, and two more controls or more.
 func ControlVariate(values, controls, more []float64, confidence float64) Variate {
 	n, tail := float64(len(values)), (1-confidence)/2
-	y, variance, third := thirdMoments(values)
+	y, variance, _ := thirdMoments(values)
 	x, sx := moments(controls)
 	known, sm := moments(more)
-	lo, hi := skewedInterval(y, math.Sqrt(variance/(n-1)), meanSkewness(variance, third, n), n-1, confidence)
-	v := Variate{Alone: Bounded{y, lo, hi}, With: Bounded{y, lo, hi}, Correlation: math.NaN()}
+	alone := Mean(values, confidence)
+	v := Variate{Alone: alone, With: alone, Correlation: math.NaN()}
 	if sy := math.Sqrt(variance); sx <= rounding*math.Abs(x) || sy <= rounding*math.Abs(y) {
 		return v
 	}
@@ -63,7 +72,7 @@ func ControlVariate(values, controls, more []float64, confidence float64) Variat
 	rest = rest / (n - 2) * (1/n + float64(off*off)/spread)
 	ofSlope := float64(slope * slope * sm * sm / float64(len(more)-1))
 	figure := y - float64(slope*off)
-	lo, hi = skewedInterval(figure, math.Sqrt(max(rest, squares)+ofSlope),
+	lo, hi := skewedInterval(figure, math.Sqrt(max(rest, squares)+ofSlope),
 		meanSkewness(squares/n, cubes/n, n), n-2, confidence)
 	v.With = Bounded{figure, lo, hi}
 	return v

@@ -80,7 +80,7 @@ func Status(ctx context.Context, folder, root string, hub func(own string) Hub) 
 			lines = append(lines, answer.Text(fmt.Sprintf("invalid     %d%s: %s", reason.Count,
 				on(reason.Where()), reason.Text)))
 		}
-		rate := float64(r.Finished) / max(now.Sub(r.began).Minutes(), 1.0/60)
+		rate := view.PerMinute(r.Finished, now.Sub(r.began))
 		left := answer.Shown{}
 		if l := r.Left(r.planned, 0, r.began, now); l > 0 {
 			left = answer.Shown{Value: l.Seconds(), Text: l.String()}
@@ -172,18 +172,15 @@ func (s *state) costs(list []*run, now time.Time) answer.Facts {
 	if hourly == 0 {
 		return facts
 	}
-	line := fmt.Sprintf("cost        %.2f until now, %.2f an hour", until, hourly)
-	facts = append(facts, answer.Fact{Name: "cost_per_hour", Value: hourly},
-		answer.Fact{Name: "cost", Value: until})
 	longest := time.Duration(0)
 	for _, r := range list {
 		longest = max(longest, r.Left(r.planned, 0, r.began, now))
 	}
+	whole, text := view.Cost(until, hourly, longest)
+	facts = append(facts, answer.Fact{Name: "cost_per_hour", Value: hourly},
+		answer.Fact{Name: "cost", Value: until, Line: "cost        " + text})
 	if longest > 0 {
-		whole := until + hourly*longest.Hours()
-		line += fmt.Sprintf(", %.2f when the runs end", whole)
 		facts = append(facts, answer.Fact{Name: "cost_at_end", Value: whole})
 	}
-	facts[len(facts)-1].Line = line
 	return facts
 }

@@ -160,7 +160,7 @@ func phaseOf(c *experiment.Cell) answer.Value {
 	}
 }
 
-// manyPairs is from how many messages at once on a burst is named: those of three hundred processes.
+// manyPairs is how many messages under way at once make a burst worth naming: those of 300 processes.
 const manyPairs = 100_000
 
 // bursts names the cells in which messages under way at once grow with the square of the processes; "": there

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,7 +88,9 @@ func Answer(ctx context.Context, path, costs string, more int) (*answer.Document
 		}
 	}
 	d := answer.New("twin", "The trials of "+path+" and their simulated counterparts")
-	addTwins(d, e, metrics, pairs)
+	found := predictions(e, metrics, pairs)
+	d.Say(headline(found))
+	addTwins(d, found)
 	d.Add(answer.Facts{{Name: "simulated", Value: simulated}})
 	d.Say(fmt.Sprintf("%d trials simulated in %.1f s; mean [95 %% interval]",
 		simulated, time.Since(begun).Seconds()))
@@ -120,46 +123,114 @@ func networkOf(path string, e *experiment.Experiment) (set []string) {
 	return nil
 }
 
-// addTwins adds a row for each metric of a cell of which enough is known.
-func addTwins(d *answer.Document, e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) {
-	design, t := plan.DesignOf(e), d.Table("twins",
-		answer.Column{Name: "cell", Kind: answer.Words},
-		answer.Column{Name: "metric", Kind: answer.Words},
-		answer.Column{Name: "n", Kind: answer.Count},
-		answer.Column{Name: "measured", Kind: answer.Figure},
-		answer.Column{Name: "twins", Head: "simulated", Kind: answer.Number},
-		answer.Column{Name: "correlation", Kind: answer.Number},
-		answer.Column{Name: "with_twins", Head: "with control variate", Kind: answer.Figure},
-		answer.Column{Name: "width", Kind: answer.Number})
-	t.Keys, t.Empty = 2, "no cell has six trials with a figure: nothing to compare"
+// A prediction is how a metric of a cell compares with its simulated counterpart.
+type prediction struct {
+	cell, metric string
+	n            int
+	stats.Variate
+	twins float64       // the mean of all counterparts
+	off   stats.Bounded // its difference from the measured mean, as a share of that; NaN: unknown
+}
+
+// predictions are those of which enough is known.
+func predictions(e *experiment.Experiment, metrics []*metric.Metric, pairs []pair) (list []prediction) {
+	design := plan.DesignOf(e)
 	for c := range e.Cells {
 		for i, m := range metrics {
 			p := &pairs[c*len(metrics)+i]
 			if len(p.values) < stats.MinimumBootstrap || len(p.more) < 2 {
 				continue
 			}
-			v := stats.ControlVariate(p.values, p.controls, p.more, 0.95)
-			twins := 0.0
-			for _, x := range p.controls {
-				twins += x / float64(len(p.controls))
+			found := prediction{cell: design.Name(&e.Cells[c]), metric: m.Name, n: len(p.values),
+				Variate: stats.ControlVariate(p.values, p.controls, p.more, 0.95)}
+			simulated := stats.Mean(slices.Concat(p.controls, p.more), 0.95)
+			found.twins = simulated.Value
+			if y := found.With; y.Low > 0 {
+				// Each end combines opposite ends of both intervals, which covers at least 95 %.
+				found.off = stats.Bounded{Value: simulated.Value/y.Value - 1, Low: simulated.Low/y.High - 1,
+					High: simulated.High/y.Low - 1}
+			} else {
+				found.off = stats.Bounded{Value: math.NaN()}
 			}
-			interval := func(b stats.Bounded) answer.Shown {
-				return answer.Shown{Value: answer.Estimate{Value: b.Value, Low: b.Low, High: b.High,
-					N: len(p.values)}, Text: fmt.Sprintf("%.4g [%.4g, %.4g]", b.Value, b.Low, b.High)}
-			}
-			number := func(x float64, form string) answer.Shown {
-				return answer.Shown{Value: x, Text: fmt.Sprintf(form, x)}
-			}
-			correlation := answer.Shown{Text: "none"}
-			if !math.IsNaN(v.Correlation) {
-				correlation = number(v.Correlation, "%.2f")
-			}
-			var with, width answer.Value
-			if v.Used {
-				with, width = interval(v.With), number(v.With.Width()/v.Alone.Width(), "%.2f")
-			}
-			t.Row(design.Name(&e.Cells[c]), m.Name, len(p.values), interval(v.Alone),
-				number(twins, "%.4g"), correlation, with, width)
+			list = append(list, found)
 		}
+	}
+	return list
+}
+
+// headline is how well the simulation predicts the run.
+func headline(list []prediction) string {
+	known, alike := 0, 0
+	var worst *prediction
+	for i := range list {
+		p := &list[i]
+		if math.IsNaN(p.off.Value) {
+			continue
+		}
+		known++
+		if p.off.Low <= 0 && p.off.High >= 0 {
+			alike++
+		}
+		if worst == nil || math.Abs(p.off.Value) > math.Abs(worst.off.Value) {
+			worst = p
+		}
+	}
+	if worst == nil {
+		return "prediction  nothing can be compared"
+	}
+	text := fmt.Sprintf("prediction  the simulated mean differs from the measured one by %s (%s of %s)",
+		offBy(worst.off), worst.metric, worst.cell)
+	if known > 1 {
+		text = fmt.Sprintf("prediction  the simulated mean differs from the measured one by at most %s "+
+			"(%s of %s); no difference was found in %d of %d figures", offBy(worst.off), worst.metric,
+			worst.cell, alike, known)
+	}
+	return text + "\n"
+}
+
+// offBy is a difference in percent, with its interval.
+func offBy(b stats.Bounded) string {
+	return fmt.Sprintf("%+.1f %% [%+.1f, %+.1f]", 100*b.Value, 100*b.Low, 100*b.High)
+}
+
+// addTwins adds a row for each prediction.
+func addTwins(d *answer.Document, list []prediction) {
+	t := d.Table("twins",
+		answer.Column{Name: "cell", Kind: answer.Words},
+		answer.Column{Name: "metric", Kind: answer.Words},
+		answer.Column{Name: "n", Kind: answer.Count},
+		answer.Column{Name: "measured", Kind: answer.Figure},
+		answer.Column{Name: "twins", Head: "simulated", Kind: answer.Number},
+		answer.Column{Name: "off", Head: "differs by", Kind: answer.Figure},
+		answer.Column{Name: "correlation", Kind: answer.Number},
+		answer.Column{Name: "with_twins", Head: "with control variate", Kind: answer.Figure},
+		answer.Column{Name: "width", Kind: answer.Number})
+	t.Keys, t.Empty = 2, "no cell has six trials with a figure: nothing to compare"
+	number := func(x float64, form string) answer.Shown {
+		return answer.Shown{Value: x, Text: fmt.Sprintf(form, x)}
+	}
+	for i := range list {
+		p := &list[i]
+		estimate := func(b stats.Bounded, text string) answer.Shown {
+			return answer.Shown{Value: answer.Estimate{Value: b.Value, Low: b.Low, High: b.High, N: p.n},
+				Text: text}
+		}
+		interval := func(b stats.Bounded) answer.Shown {
+			return estimate(b, fmt.Sprintf("%.4g [%.4g, %.4g]", b.Value, b.Low, b.High))
+		}
+		var off answer.Value
+		if !math.IsNaN(p.off.Value) {
+			off = estimate(p.off, offBy(p.off))
+		}
+		correlation := answer.Shown{Text: "none"}
+		if !math.IsNaN(p.Correlation) {
+			correlation = number(p.Correlation, "%.2f")
+		}
+		var with, width answer.Value
+		if p.Used {
+			with, width = interval(p.With), number(p.With.Width()/p.Alone.Width(), "%.2f")
+		}
+		t.Row(p.cell, p.metric, p.n, interval(p.Alone), number(p.twins, "%.4g"), off, correlation, with,
+			width)
 	}
 }

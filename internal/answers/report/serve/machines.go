@@ -25,7 +25,7 @@ func machines(u *view.Underway, prices map[string]float64, since, left time.Dura
 	hourly := 0.0
 	for _, name := range slices.Sorted(maps.Keys(u.Machines)) {
 		m := liveMachine{Name: name, Done: u.Machines[name]}
-		m.Rate = console.Number(float64(m.Finished) / max(since.Minutes(), 1.0/60))
+		m.Rate = console.Number(view.PerMinute(m.Finished, since))
 		if price, known := prices[name]; known {
 			hourly += price
 			m.Cost = fmt.Sprintf("%.2f", float64(price*since.Hours()))
@@ -33,10 +33,7 @@ func machines(u *view.Underway, prices map[string]float64, since, left time.Dura
 		list = append(list, m)
 	}
 	if hourly > 0 {
-		cost = fmt.Sprintf("%.2f so far, %.2f an hour", float64(hourly*since.Hours()), hourly)
-		if left > 0 {
-			cost += fmt.Sprintf(", %.2f when the run ends", float64(hourly*(since+left).Hours()))
-		}
+		_, cost = view.Cost(hourly*since.Hours(), hourly, left)
 		cost += ". Machines that have finished no trial are not counted."
 	}
 	return list, cost

@@ -20,7 +20,7 @@ func TestMachines(t *testing.T) {
 	if got, want := fmt.Sprint(list), "[{lab1 {60 0} 2 0.25} {lab2 {30 1} 1 }]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if want := "0.25 so far, 0.50 an hour, 1.00 when the run ends. Machines that have finished no trial are not counted."; cost != want {
+	if want := "0.25 so far, 0.50 an hour, 1.00 at the end. Machines that have finished no trial are not counted."; cost != want {
 		t.Errorf("%q, want %q", cost, want)
 	}
 	if list, cost := machines(u, nil, time.Minute, 0); len(list) != 2 || cost != "" {

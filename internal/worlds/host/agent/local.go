@@ -369,7 +369,7 @@ func (l *Local) Compare([]string) error { return nil }
 func (l *Local) Compared(_, _ time.Duration) (Comparisons, error) { return Comparisons{}, nil }
 
 // Name implements Agent.
-func (l *Local) Name() string { return cmp.Or(l.cfg.Name, "this machine") }
+func (l *Local) Name() string { return cmp.Or(l.cfg.Name, trace.Here) }
 
 // StartBus implements Agent.
 func (l *Local) StartBus(cfg bus.ServerConfig) (bus.ServerReply, error) {

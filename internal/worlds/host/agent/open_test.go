@@ -18,9 +18,9 @@ func TestSilentClock(t *testing.T) {
 		want  string
 	}{
 		{Ports{7000, 7002}, os.ErrDeadlineExceeded, "a firewall may drop what is sent to its port 7002: open the TCP ports 7000-7002 of lab1, " +
-			"its ports: in the hosts file, to bench and to the other hosts"},
-		{Ports{}, os.ErrDeadlineExceeded, "a firewall may drop what is sent to its port 7002: give lab1 three ports of its own, " +
-			"as ports: 7000-7002 in the hosts file, and open these to bench"},
+			"which the hosts file or its worker has chosen, to bench and to the other hosts"},
+		{Ports{}, os.ErrDeadlineExceeded, "a firewall may drop what is sent to its port 7002: give lab1 ports of its own, " +
+			"with ports: 7000-7002 in the hosts file or bench work --ports 7000-7003, and open these to bench"},
 		{Ports{}, io.EOF, ""},
 	} {
 		e := &SilentClock{Place: "10.0.0.1:7002", For: 5 * time.Second, Why: c.why, Open: c.ports.Open("lab1")}
