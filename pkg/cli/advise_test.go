@@ -36,11 +36,11 @@ func TestAdvise_Refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"unknown system \"etdc\"; did you mean \"etcd\"?":      {"etdc", "--rtt", "1ms"},
-		"no network: say how far apart the members are":        {"etcd"},
-		"--false \"never\", expected a number above 0":         {"etcd", "--rtt", "1ms", "--false", "never"},
-		"repeat it with LC_ALL=C ping":                         {"etcd", "--pings", dir},
-		"advise: 0 systems, expected one of cockroachdb": {},
+		"unknown system \"etdc\"; did you mean \"etcd\"?": {"etdc", "--rtt", "1ms"},
+		"no network: say how far apart the members are":   {"etcd"},
+		"--false \"never\", expected a number above 0":    {"etcd", "--rtt", "1ms", "--false", "never"},
+		"repeat it with LC_ALL=C ping":                    {"etcd", "--pings", dir},
+		"advise: 0 systems, expected one of cockroachdb":  {},
 	} {
 		r := bench(t, append([]string{"advise"}, args...)...).want(t, Usage)
 		has(t, r.errors, want)

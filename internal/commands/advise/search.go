@@ -39,7 +39,6 @@ type Finding struct {
 	Fastest  *Point // within the budget, whatever it sends; nil likewise
 	Budget   float64
 	Best     *Point // where nothing is within the budget: the one with the fewest false elections
-	steps    float64
 	took     time.Duration
 }
 
