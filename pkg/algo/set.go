@@ -20,6 +20,7 @@ type Set struct {
 	// then it takes all that Spec.Params allows. What fits is not changed by Fit.
 	Demands string
 	Fit     func(p Params) map[string]any
+	System  *System // how people configure the system; nil: nothing is known of it
 }
 
 // SetOf finds the set of that name. The error names those that there are.
@@ -114,6 +115,9 @@ func (s *Spec) unfit(set *Set) []error {
 	if errs == nil && changed != nil {
 		errs = append(errs, fmt.Errorf("set %s: its own %s break what it demands", set.Name,
 			strings.Join(changed, ", ")))
+	}
+	if errs == nil && set.System != nil {
+		errs = set.System.defects(set, p)
 	}
 	return errs
 }

@@ -57,6 +57,7 @@ func TestColumns(t *testing.T) {
 		"atlas":     {"raft bully --graph chained", "bully --processes 3", "raft --graph 9", "ring"},
 		"reproduce": {"--papers " + papers, "--papers " + papers + " --list"},
 		"tune":      {file + " --budget 1", file},
+		"advise":    {"etcd --rtt 5ms --loss 1", "etcd", "etdc --rtt 1ms"},
 		"rare":      {file, lost + " --paths 10", lost + " --paths 10 --beyond 1h"},
 		"calibrate": {"nowhere/calibration.yaml"},
 		"twin":      {dir},

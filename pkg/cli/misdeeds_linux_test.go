@@ -89,6 +89,7 @@ var conducts = map[string]conduct{
 	}},
 	"serve": {none: "it draws trials as report does; TestServe_Misdeeds opens the page of one"},
 
+	"advise":           {none: "its systems are predicted by our own algorithms"},
 	"work":             {none: "its trials are run by the runner of bench run"},
 	"gate":             {none: "the programs that it builds run the algorithms, as bench run does"},
 	"bisect":           {none: "the programs that it builds run the algorithms, as bench run does"},

@@ -110,6 +110,7 @@ func (s *streams) groups() []group {
 			runsPlugins(s.proveCommand()),
 			runsPlugins(s.atlasCommand()),
 			runsPlugins(s.tuneCommand()),
+			s.adviseCommand(),
 			runsPlugins(s.rareCommand()),
 		}},
 		{"algorithms", "Algorithms", []*cobra.Command{

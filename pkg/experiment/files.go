@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -66,7 +68,7 @@ func (f *folder) edges(at config.Place, name string) (s algo.Shape, err error) {
 // record is that in a file, of delays, or those of the files in a folder, one for each pair.
 func (f *folder) record(at config.Place, name string) (l link.Recorded, err error) {
 	if info, err := os.Stat(f.path(at, name)); err == nil && info.IsDir() && !f.memory {
-		l.Pairs, err = f.pairs(at, name)
+		l.Pairs, err = f.pairs(at, name, link.ReadRecord)
 		return l, err
 	}
 	data, err := f.read(at, name)
@@ -82,18 +84,18 @@ var pairName = regexp.MustCompile(`^([1-9][0-9]{0,5})-([1-9][0-9]{0,5})\.txt$`)
 
 // pairs are the records in a folder. Where the record of one direction is not there, the other's holds
 // for both. What begins with a dot means nothing.
-func (f *folder) pairs(at config.Place, name string) (out []link.Pair, err error) {
+func (f *folder) pairs(at config.Place, name string,
+	read func(io.Reader) ([]time.Duration, error)) (out []link.Pair, err error) {
 	entries, err := os.ReadDir(f.path(at, name))
 	if err != nil {
 		return nil, reason(err)
 	}
-	has := map[[2]uint32]bool{}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		m := pairName.FindStringSubmatch(e.Name())
-		if m == nil || m[1] == m[2] {
+		ends, err := endsOf(pairName, e.Name())
+		if err != nil {
 			return nil, fmt.Errorf("%s: expected files that are called by two processes, as 1-2.txt",
 				config.Clip(e.Name()))
 		}
@@ -101,30 +103,46 @@ func (f *folder) pairs(at config.Place, name string) (out []link.Pair, err error
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
-		values, err := link.ReadRecord(bytes.NewReader(data))
+		values, err := read(bytes.NewReader(data))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
-		var ends [2]uint32
-		for i := range ends {
-			n, _ := strconv.ParseUint(m[i+1], 10, 32)
-			ends[i] = uint32(n)
-		}
-		has[ends] = true
 		out = append(out, link.Pair{From: ends[0], To: ends[1], Values: values})
 	}
 	if len(out) == 0 {
 		return nil, errors.New("no records in this folder: expected one for each pair, as 1-2.txt")
 	}
-	for _, p := range out {
+	return bothWays(out), nil
+}
+
+// endsOf are the two processes that a name has.
+func endsOf(form *regexp.Regexp, name string) (ends [2]uint32, err error) {
+	m := form.FindStringSubmatch(name)
+	if m == nil || m[1] == m[2] {
+		return ends, fmt.Errorf("%s: expected two processes, as 1-2", config.Clip(name))
+	}
+	for i := range ends {
+		n, _ := strconv.ParseUint(m[i+1], 10, 32)
+		ends[i] = uint32(n)
+	}
+	return ends, nil
+}
+
+// bothWays are the records of both directions: where there is that of one alone, it holds for both.
+func bothWays(pairs []link.Pair) []link.Pair {
+	has := map[[2]uint32]bool{}
+	for _, p := range pairs {
+		has[[2]uint32{p.From, p.To}] = true
+	}
+	for _, p := range pairs {
 		if !has[[2]uint32{p.To, p.From}] {
-			out = append(out, link.Pair{From: p.To, To: p.From, Values: p.Values})
+			pairs = append(pairs, link.Pair{From: p.To, To: p.From, Values: p.Values})
 		}
 	}
-	slices.SortFunc(out, func(a, b link.Pair) int {
+	slices.SortFunc(pairs, func(a, b link.Pair) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
-	return out, nil
+	return pairs
 }
 
 // reason is an error of the file system without the path, which stands in front.

@@ -13,7 +13,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/param"
 	"github.com/conclave-bench/conclave/pkg/trace"
@@ -30,7 +29,7 @@ type settings struct {
 	sweep        []dimension
 	thresholds   []threshold
 	hosts        hosts
-	recording    *link.Matrix
+	recording    *recording
 	script       []event // of the scenario
 	faultEvents  []event
 	files        folder
@@ -221,7 +220,7 @@ func networkFields(files *folder, s *settings) []field {
 			Doc: "real and recorded: the one-way delay that default time-outs reckon with"},
 		{Name: "recorded", Example: "{run: results/real-network}", See: "how-to/real-network.md",
 			Default: "none", Of: files.recordingType().To(&s.recording),
-			Doc: "the network that a run with real: true has measured, in simulation or injected; in " +
+			Doc: "the network that a run with real: true has measured, or pings between its members; in " +
 				"place of latency, loss and links"},
 	}
 }

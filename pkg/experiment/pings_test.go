@@ -121,3 +121,57 @@ func TestPings_Refused(t *testing.T) {
 		}
 	}
 }
+
+// TestPings_Network: a folder of pings, or a table, is the network; the resolved copy has it whole.
+func TestPings_Network(t *testing.T) {
+	t.Parallel()
+	const times = "PING a (10.0.0.1) 56(84) bytes of data.\n64 bytes from a: icmp_seq=1 ttl=57 time=4.0 ms\n" +
+		"64 bytes from a: icmp_seq=3 ttl=57 time=8.0 ms\n64 bytes from a: icmp_seq=4 ttl=57 time=8.0 ms\n"
+	folder := map[string]string{"pings/1-2.txt": times, "pings/1-3.txt": times, "pings/2-3.txt": "5\n6\n"}
+	e, err := pinged(t, "recorded: {folder: pings, every: 20ms, block: 40ms}", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	law := e.Cells[0].Plan.Network.Latency.Law.(*link.Recorded)
+	if law.Every != 20*time.Millisecond || law.Block != 40*time.Millisecond || len(law.Pairs) != 6 ||
+		!slices.Equal(law.Pairs[0].Values, []time.Duration{2e6, link.Lost, 4e6, 4e6}) {
+		t.Errorf("%+v", law)
+	}
+	text, err := e.Resolved()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("again.yaml", text, Overrides{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if same := again.Cells[0].Plan.Network.Latency.Law.(*link.Recorded); same.Block != law.Block || len(same.Pairs) != 6 {
+		t.Errorf("the resolved copy: %+v", same)
+	}
+	e, err = pinged(t, "recorded: {table: pings.csv}", map[string]string{
+		"pings.csv": "at,1-2,1-3,2-3\n0,4,,10\n1,8,6,10\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	law = e.Cells[0].Plan.Network.Latency.Law.(*link.Recorded)
+	if law.Every != time.Second || law.Block != time.Minute || !slices.Equal(law.Pairs[1].Values, []time.Duration{link.Lost, 3e6}) {
+		t.Errorf("of a table: %+v", law)
+	}
+	for want, c := range map[string]struct {
+		network string
+		records map[string]string
+	}{
+		"1-2.txt: one delay is no record": {"recorded: {folder: pings}", map[string]string{"pings/1-2.txt": "5\n"}},
+		"no record from 2 to 3, and 3 processes need one: add a file 2-3.txt": {"recorded: {folder: pings}",
+			map[string]string{"pings/1-2.txt": times, "pings/1-3.txt": times}},
+		"line 3, 1-3: -2, expected a round trip in ms above 0": {"recorded: {table: p.csv}", map[string]string{"p.csv": "1-2,1-3\n1,2\n1,-2\n"}},
+		"3-3: expected two processes":                          {"recorded: {table: p.csv}", map[string]string{"p.csv": "1-2,3-3\n1,2\n1,2\n"}},
+		"and two rows or more":                                 {"recorded: {table: p.csv}", map[string]string{"p.csv": "1-2,1-3\n1,2\n"}},
+		"every and block are for pings":                        {"recorded: {every: 1s}", nil},
+		"network.latency: with network.recorded":               {"recorded: {folder: pings}\n  latency: 1ms", folder},
+	} {
+		if _, err := pinged(t, c.network, c.records); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

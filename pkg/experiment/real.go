@@ -58,14 +58,18 @@ func (v *variant) realLinks(p *harness.Plan) {
 
 // replayed makes the links those that a run has measured between the hosts of the processes.
 func (v *variant) replayed(p *harness.Plan) {
-	m := v.recording
-	if m == nil || p.Network.Real {
+	if v.recording == nil || p.Network.Real {
 		return
 	}
 	for _, key := range []string{"latency", "loss", "links"} {
 		if l := v.leaves["network."+key]; l.Explicit() {
 			v.Add(l.Raw.At, "network."+key, "with network.recorded, which says it; remove one of them")
 		}
+	}
+	m := v.recording.matrix
+	if m == nil {
+		v.resampled(p)
+		return
 	}
 	hosts := p.Hosts
 	if hosts == nil {
@@ -122,30 +126,6 @@ func lodges(m *link.Matrix) string {
 		names = append(names, h.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// recordingType is the network that a run has measured: its folder, or the record itself.
-func (f *folder) recordingType() config.Type[*link.Matrix] {
-	const like = "{run: results/real-network}"
-	block := config.Block[link.Matrix]{Like: like, Want: like,
-		Fields: func(m *link.Matrix) []config.Field {
-			return []config.Field{
-				{Name: "run", Example: "results/real-network", Doc: "the folder of the run",
-					Of: contentsType(f.matrix).Into(func(x link.Matrix) { *m = x })},
-				{Name: "matrix",
-					Example: `'{"placement": "round-robin", "hosts": [{"name": "lab1"}], "routes": []}'`,
-					Doc:     "the record itself, as JSON: a resolved copy has it in place of run",
-					Of: matrixType().Through(func() link.Matrix { return *m },
-						func(x link.Matrix) { *m = x })},
-			}
-		},
-		Valid: func(m *link.Matrix) error {
-			if len(m.Hosts) == 0 {
-				return errors.New("expected the run that has measured it, as " + like)
-			}
-			return nil
-		}}.Type()
-	return config.Optional(block).Or("none", nil, func(m *link.Matrix) bool { return m == nil })
 }
 
 // matrixType is a matrix in one line.

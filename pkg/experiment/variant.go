@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/link"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/param"
 )
@@ -209,7 +208,7 @@ func (v *variant) counts(key string) bool {
 		return rate > 0
 	case head == "network":
 		real, _ := v.leaves["network.real"].Value.(bool)
-		recorded, _ := v.leaves["network.recorded"].Value.(*link.Matrix)
+		recorded, _ := v.leaves["network.recorded"].Value.(*recording)
 		switch rest {
 		case "real":
 			return real

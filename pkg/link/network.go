@@ -118,7 +118,7 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 	if apart {
 		f.law = between(places, from, to)
 	} else if series {
-		f.place = record.place(n.Seed, from, to)
+		f.enter(record, n.Seed, from, to)
 		if len(record.Pairs) > 0 {
 			f.law = record.pair(from, to)
 		}
@@ -134,7 +134,7 @@ func (n *Network) Flow(plane uint8, from, incarnation, to uint32) Flow {
 		if own.Latency != nil {
 			f.law = own.Latency.Law
 			if r, is := f.law.(*Recorded); is {
-				f.place = r.place(n.Seed, from, to)
+				f.enter(r, n.Seed, from, to)
 			}
 		}
 		if own.Bandwidth != nil {
@@ -153,9 +153,12 @@ func (n *Network) Skip(f *Flow, k uint64) {
 	}
 }
 
-// Redraw has the messages of f draw from another sequence from now on, by seed. What is on its way
-// is not changed, nor is whether a burst goes on now.
-func (f *Flow) Redraw(seed uint64) { f.base = Mix(f.base ^ seed) }
+// Redraw has the messages of f draw from another sequence from the instant at on, by seed. What is on
+// its way is not changed, nor is whether a burst goes on then, nor the block of a record.
+func (f *Flow) Redraw(seed uint64, at time.Duration) {
+	f.base = Mix(f.base ^ seed)
+	f.redraw(seed, at)
+}
 
 // Pass has so much time go by on f, though no clock shows it: what was sent before is due that much
 // earlier, and has left that much earlier. It is for what is sent before the start of a trial, all of it

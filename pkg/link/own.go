@@ -156,7 +156,9 @@ type condition struct {
 	bandwidth float64
 	free      time.Duration // when the last message has left
 	pace      pace
-	place     uint64   // in the record, at the start of the trial
+	place     uint64 // in the record, at the start of the trial
+	block     time.Duration
+	turns     []turn   // of a record that is resampled
 	now       constant // the delay of the record at the instant that was asked for last
 }
 

@@ -2,6 +2,7 @@ package link
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,8 +20,8 @@ const Lost time.Duration = -1
 const LostWord = "lost"
 
 // ReadRecord reads a record of one-way delays, with Lost where nothing arrived: on each line one,
-// as 12.3ms, as a number of milliseconds, or the word lost; or what ping prints. Empty lines, and
-// those that begin with #, mean nothing.
+// as 12.3ms, as a number of milliseconds, or the word lost; or what ping or mtr --raw print. Empty lines,
+// and those that begin with #, mean nothing.
 //
 // Of ping's output it takes half of each round trip, at the place of its sequence number (icmp_seq
 // or seq). A number without an answer is Lost, from the first that is sent (1, or 0 where there
@@ -28,13 +29,39 @@ const LostWord = "lost"
 // duplicates. Numbers may come out of order, and begin again behind 65535. Where there are no
 // numbers each answer and each "Request timed out" has a place. The error says where the summary
 // counts other packets than there are.
-func ReadRecord(r io.Reader) ([]time.Duration, error) {
-	p := pings{first: -1}
+func ReadRecord(r io.Reader) ([]time.Duration, error) { return read(r, false) }
+
+// ReadSeries reads a record for a network of its own: as ReadRecord, but a delay of 0 is an error, and so
+// is a record with fewer than two delays, which shows how long a message takes and not what else it may take.
+func ReadSeries(r io.Reader) ([]time.Duration, error) {
+	out, err := read(r, true)
+	if err != nil {
+		return nil, err
+	}
+	delays := 0
+	for _, d := range out {
+		if d != Lost {
+			delays++
+		}
+	}
+	if delays < 2 {
+		return nil, fmt.Errorf("one delay is no record: expected two or more, as ping -c 1000 prints them; "+
+			"for a constant delay write latency: %v", slices.Max(out))
+	}
+	return out, nil
+}
+
+func read(r io.Reader, positive bool) ([]time.Duration, error) {
+	p := pings{first: -1, positive: positive}
 	var out []time.Duration
+	var routes hops
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
+			continue
+		}
+		if routes.line(line) {
 			continue
 		}
 		is, err := p.line(line)
@@ -44,16 +71,27 @@ func ReadRecord(r io.Reader) ([]time.Duration, error) {
 		if is || p.seen {
 			continue
 		}
+		if routes.seen || summed.MatchString(line) {
+			return nil, fmt.Errorf("line %d: %.40q, expected what mtr --raw prints: a report has no "+
+				"order, and "+
+				"does not say which packets were lost", n, line)
+		}
 		d, ok := delay(line)
 		if !ok {
 			return nil, fmt.Errorf("line %d: %.40q, expected a delay up to %v, as 12.3ms or 12.3 (ms), or "+
 				"%s", n,
 				line, longest, LostWord)
 		}
+		if positive && d == 0 {
+			return nil, fmt.Errorf("line %d: %w", n, errZero)
+		}
 		out = append(out, d)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
+	}
+	if routes.seen {
+		out = routes.record()
 	}
 	if p.seen {
 		var err error
@@ -79,8 +117,17 @@ func delay(line string) (time.Duration, bool) {
 	return d, err == nil && d >= 0 && d <= longest
 }
 
+// errZero is what is wrong with a delay of 0.
+var errZero = errors.New("a delay of 0, which no network has: expected a time above 0; a clock that counts " +
+	"in whole milliseconds is too coarse")
+
 var (
+	// foreignTime is a time that pingTime does not read.
+	foreignTime = regexp.MustCompile(`[=<] ?(-?[0-9]+(?:[.,][0-9]+)?) ?ms\b`)
+	// summed is the head of a report of mtr, or a line of one in CSV.
+	summed   = regexp.MustCompile(`(?i)^(Start:.*|HOST:.*Loss%.*|Mtr_Version,.*|MTR\..*,.*)$`)
 	pingTime = regexp.MustCompile(`(?i)\btime[=<]([0-9.]+) ?ms\b`)
+	pingSum  = regexp.MustCompile(`(?i)packet|min/avg|=.*=.*= ?[0-9]+ ?ms`) // lines that sum up
 	pingSeq  = regexp.MustCompile(`\b(?:icmp_)?seq[= ]([0-9]+)\b`)
 	pingLate = regexp.MustCompile(`(?i)^request timed out`)
 	pingSums = []*regexp.Regexp{
@@ -97,6 +144,7 @@ type pings struct {
 	answers         []time.Duration // from the number first on
 	first, last     int             // numbers, counted on behind 65535; first is negative: none yet
 	sent, received  int             // by the summary
+	positive        bool            // a time of 0 is an error
 	summed          bool
 }
 
@@ -119,6 +167,16 @@ func (p *pings) line(line string) (bool, error) {
 			return true, fmt.Errorf("time=%s is no number", m[1])
 		}
 		answer = time.Duration(math.Round(min(ms, 1e9) * 1e6 / 2))
+		if p.positive && answer == 0 {
+			return true, errZero
+		}
+	} else if m := foreignTime.FindStringSubmatch(line); m != nil && !pingSum.MatchString(line) {
+		if strings.HasPrefix(m[1], "-") {
+			return true, fmt.Errorf("%.60q: a negative time, expected one above 0: the clock was set back "+
+				"during the ping; repeat it", line)
+		}
+		return true, fmt.Errorf("%.60q: a time in the format of another language, expected time=12.3 ms; "+
+			"repeat it with LC_ALL=C ping", line)
 	}
 	seq := p.last + 1
 	if m := pingSeq.FindStringSubmatch(line); m != nil {

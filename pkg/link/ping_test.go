@@ -119,3 +119,43 @@ func TestReadRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestReadSeries: what is no record of a network is refused in a sentence that says what to do, and gaps are kept.
+func TestReadSeries(t *testing.T) {
+	t.Parallel()
+	const head = "PING a (10.0.0.1) 56(84) bytes of data.\n"
+	const mtr = "x 0 33000\nh 0 10.0.0.9\np 0 300 33000\nx 1 33001\nh 1 10.0.0.1\np 1 4000 33001\nx 0 33002\nx 1 33003\n" +
+		"x 1 33005\np 1 8000 33005\nd 1 a.example\n"
+	for name, test := range map[string]struct {
+		text string
+		want []time.Duration
+		err  string
+	}{
+		"ping": {head + "64 bytes from a: icmp_seq=1 ttl=57 time=4.00 ms\n64 bytes from a: icmp_seq=4 ttl=57 time=8.00 ms\n",
+			[]time.Duration{2 * ms, Lost, Lost, 4 * ms}, ""},
+		"with instants": {head + "[1764288000.1] 64 bytes from a: icmp_seq=1 ttl=57 time=4.00 ms\n" +
+			"[1764288001.1] no answer yet for icmp_seq=2\n[1764288002.1] 64 bytes from a: icmp_seq=3 ttl=57 time=4.00 ms\n",
+			[]time.Duration{2 * ms, Lost, 2 * ms}, ""},
+		"mtr":   {mtr, []time.Duration{2 * ms, Lost, 4 * ms}, ""},
+		"plain": {"1.5\nlost\n2ms\n", []time.Duration{1500 * us, Lost, 2 * ms}, ""},
+
+		"German": {head + "64 Bytes von a: icmp_seq=1 ttl=57 Zeit=4,00 ms\n", nil, "line 2: \"64 Bytes von a: icmp_seq=1 ttl=57 Zeit=4,00 ms\": a time " +
+			"in the format of another language, expected time=12.3 ms; repeat it with LC_ALL=C ping"},
+		"a comma":      {head + "64 bytes from a: icmp_seq=1 ttl=57 time=4,00 ms\n", nil, "in the format of another language"},
+		"one answer":   {head + "64 bytes from a: icmp_seq=1 ttl=57 time=4.00 ms\n", nil, "one delay is no record"},
+		"one line":     {"4\n", nil, "one delay is no record: expected two or more, as ping -c 1000 prints them; for a constant delay write latency: 4ms"},
+		"zero":         {head + "64 bytes from a: icmp_seq=1 ttl=57 time=0.000 ms\n", nil, "line 2: a delay of 0, which no network has"},
+		"a plain zero": {"4\n0\n", nil, "line 2: a delay of 0"},
+		"negative":     {head + "64 bytes from a: icmp_seq=1 ttl=57 time=-3.1 ms\n", nil, "a negative time, expected one above 0"},
+		"a report": {"Start: 2026-11-27T10:00:00+0000\nHOST: a Loss% Snt Last Avg Best Wrst StDev\n", nil,
+			"expected what mtr --raw prints: a report has no order"},
+	} {
+		got, err := ReadSeries(strings.NewReader(test.text))
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %v, want %q", name, err, test.err)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}

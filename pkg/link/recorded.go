@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -22,7 +23,8 @@ func init() {
 		Doc: "a record of delays and losses (values, a file, or pairs), a new one every so long, and round " +
 			"again after the last; each link begins at a place of its own, and those of pairs at one place",
 		Formula: "values[(place + floor(t / every)) mod k], of k values, for a message sent at t; " +
-			"place is drawn for each link, or for all pairs",
+			"place is drawn for each link, or for all pairs; with block anew for each block, in which t " +
+			"counts from its beginning",
 		Mean:    "that of the values but the losses",
 		Example: "every: 10ms, values: [1ms, 2ms]",
 		Law:     &Recorded{},
@@ -30,11 +32,17 @@ func init() {
 }
 
 // Recorded has Values, one after the other, a new one after Every, and round again; or Pairs, of
-// which each link goes through its own.
+// which each link goes through its own. With Block it is resampled: time is divided into blocks of that
+// length, and each block is a stretch of the record that begins at a place of its own, the same for all
+// Pairs (H. R. Künsch, The jackknife and the bootstrap for general stationary observations, Annals of
+// Statistics 17(3), 1989). So bursts stay together up to that length.
 type Recorded struct {
 	Every  time.Duration
+	Block  time.Duration // 0: the record is not resampled
 	Values Record
 	Pairs  []Pair // in place of Values
+
+	places int // at which a block can begin; 0: at each of Values
 }
 
 // A Record is delays, and Lost where what is sent is lost.
@@ -55,6 +63,8 @@ func (r Record) Literal() string {
 func (l *Recorded) Params() []param.Param {
 	return []param.Param{{Name: "every", Example: "100ms", Doc: "the time between two delays of the " +
 		"record", At: &l.Every, Required: true},
+		{Name: "block", Example: "1m", Doc: "the time after which a link continues at another place of " +
+			"the record, drawn anew; by default it never does", At: &l.Block},
 		{Name: "values", Example: "[10ms, lost, 11ms]", Doc: "the record for all " +
 			"links", At: &l.Values}, {Name: "pairs", Example: "[{link: [1, 2], values: [10ms, 12ms]}, " +
 			"{link: [2, 1], values: [10ms, 12ms]}]", Doc: "a record for each link", At: &l.Pairs}}
@@ -75,6 +85,10 @@ func (p Pair) Literal() string {
 func (l *Recorded) check() error {
 	if l.Every < time.Millisecond {
 		return fmt.Errorf("latency: recorded: every %v, expected 1ms or more", l.Every)
+	}
+	if l.Block != 0 && (l.Block < l.Every || l.Block > longest) {
+		return fmt.Errorf("latency: recorded: block %v, expected a time from every (%v) to %v, or none",
+			l.Block, l.Every, longest)
 	}
 	if len(l.Pairs) == 0 {
 		return checkValues("", l.Values)
@@ -148,28 +162,76 @@ func (l *Recorded) pair(from, to uint32) *Recorded {
 
 // alone is the i-th pair as a record of one link.
 func (l *Recorded) alone(i int) *Recorded {
-	return &Recorded{Every: l.Every, Values: l.Pairs[i].Values}
+	return &Recorded{Every: l.Every, Block: l.Block, Values: l.Pairs[i].Values, places: l.shortest()}
+}
+
+// shortest is the length of the shortest record.
+func (l *Recorded) shortest() int {
+	places := MostRecorded
+	for _, values := range l.records() {
+		places = min(places, len(values))
+	}
+	return places
 }
 
 // place is where in the record a link begins: those of pairs, which were recorded together, all
 // at one place of the shortest.
 func (l *Recorded) place(seed uint64, from, to uint32) uint64 {
-	places := len(l.Values)
+	return among(l.home(seed, from, to), l.shortest())
+}
+
+// home is what a link draws its places by. Those of pairs have one.
+func (l *Recorded) home(seed uint64, from, to uint32) uint64 {
 	if len(l.Pairs) > 0 {
-		from, to, places = 0, 0, MostRecorded
-		for i := range l.Pairs {
-			places = min(places, len(l.Pairs[i].Values))
+		from, to = 0, 0
+	}
+	return Mix(Mix(seed^0x7265636f72646564) ^ uint64(from)<<32 ^ uint64(to))
+}
+
+// among is one of n places.
+func among(u uint64, n int) uint64 {
+	k, _ := bits.Mul64(u, uint64(n))
+	return k
+}
+
+// A turn is what blocks draw by, from one of them on.
+type turn struct{ block, home uint64 }
+
+// enter makes c the condition of a link that goes through a record.
+func (c *condition) enter(l *Recorded, seed uint64, from, to uint32) {
+	c.place = l.place(seed, from, to)
+	if c.block = l.Block; l.Block > 0 {
+		c.turns = []turn{{0, l.home(seed, from, to)}}
+	}
+}
+
+// redraw has the blocks after that of an instant draw by seed as well.
+func (c *condition) redraw(seed uint64, at time.Duration) {
+	if c != nil && c.block > 0 {
+		last := c.turns[len(c.turns)-1].home
+		c.turns = append(c.turns, turn{uint64(at/c.block) + 1, Mix(last ^ seed)})
+	}
+}
+
+// spot is the place in a record that is resampled at an instant.
+func (c *condition) spot(l *Recorded, at time.Duration) uint64 {
+	block, home := uint64(at/l.Block), c.turns[0].home
+	for _, t := range c.turns[1:] {
+		if t.block <= block {
+			home = t.home
 		}
 	}
-	u := Mix(Mix(seed^0x7265636f72646564) ^ uint64(from)<<32 ^ uint64(to))
-	k, _ := bits.Mul64(u, uint64(places))
-	return k
+	return among(Mix(home+block*golden), cmp.Or(l.places, len(l.Values))) + uint64(at%l.Block/l.Every)
 }
 
 // recorded is the delay of the link at an instant, as a constant, and whether what is sent then is
 // lost.
 func (c *condition) recorded(l *Recorded, at time.Duration) (now Law, lost bool) {
-	k := (c.place + uint64(at/l.Every)) % uint64(len(l.Values))
+	k := c.place + uint64(at/l.Every)
+	if l.Block > 0 {
+		k = c.spot(l, at)
+	}
+	k %= uint64(len(l.Values))
 	c.now.Mean = max(l.Values[k], 0)
 	return &c.now, l.Values[k] == Lost
 }

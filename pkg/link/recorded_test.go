@@ -238,3 +238,51 @@ func many(links int) (out []Pair) {
 	}
 	return out
 }
+
+// TestSend_Blocks: a record that is resampled keeps its order within a block, and continues at places of its own, which all
+// pairs share. What is drawn anew begins with the next block.
+func TestSend_Blocks(t *testing.T) {
+	t.Parallel()
+	var one, two Record
+	for i := range 100 {
+		one, two = append(one, time.Duration(i+1)*ms), append(two, time.Duration(i+101)*ms)
+	}
+	l := Latency{Law: &Recorded{Every: 10 * ms, Block: 50 * ms, Pairs: []Pair{{1, 2, one}, {2, 1, two}}}}
+	n := Network{Latency: l, Unordered: true, Seed: 7}
+	if err := n.Check(); err != nil {
+		t.Fatal(err)
+	}
+	course := func(from, to uint32, redraw int) (out []int) {
+		f := n.Flow(0, from, 0, to)
+		for k := range 60 {
+			if k == redraw {
+				f.Redraw(98, time.Duration(k)*10*ms)
+			}
+			sent := time.Duration(k) * 10 * ms
+			out = append(out, int((n.Send(&f, sent, 0, nil).Due-sent)/ms))
+		}
+		return out
+	}
+	there, back, other := course(1, 2, -1), course(2, 1, -1), course(1, 2, 12)
+	places := map[int]bool{}
+	for k, at := range there {
+		if back[k] != at+100 {
+			t.Fatalf("at %d one pair is at %d, the other at %d", k, at, back[k])
+		}
+		if k%5 == 0 {
+			places[at] = true
+		} else if at != there[k-1]%100+1 {
+			t.Errorf("within a block %d follows %d", at, there[k-1])
+		}
+		if (k < 15) != (other[k] == at) && k%5 == 0 {
+			t.Errorf("at %d, drawn anew at 12: %d, before %d", k, other[k], at)
+		}
+	}
+	if len(places) < 10 {
+		t.Errorf("blocks begin at %d places", len(places))
+	}
+	for block, want := range map[time.Duration]string{5 * ms: "block 5ms, expected a time from every (10ms)"} {
+		l := Recorded{Every: 10 * ms, Block: block, Values: one}
+		wantError(t, (&Network{Latency: Latency{Law: &l}}).Check(), want)
+	}
+}

@@ -26,8 +26,8 @@ func (s *simulation) flow(m *harness.Process, plane uint8, to algo.ID) *link.Flo
 // fresh is the side of m of a link over which it has sent nothing yet.
 func (s *simulation) fresh(m *harness.Process, plane uint8, to algo.ID) link.Flow {
 	f := s.setup.Network.Flow(plane, uint32(m.ID), m.Incarnation, uint32(to))
-	for _, seed := range s.redraws {
-		f.Redraw(seed)
+	for _, r := range s.redraws {
+		f.Redraw(r.seed, r.at)
 	}
 	return f
 }

@@ -106,7 +106,7 @@ type simulation struct {
 	quietIdle bool    // it was told then that nothing else is planned either
 	current   algo.ID // whose event is being handled
 	atInstant int     // events of the present instant
-	redraws   []uint64
+	redraws   []redraw
 
 	// Where handling takes time:
 	calls    []call        // that wait for a processor
@@ -119,6 +119,12 @@ type simulation struct {
 	over bool
 	met  bool   // the guard knows the algorithm
 	name string // of the trial, for messages that must say which one it was
+}
+
+// A redraw is a seed that draws follow from an instant on.
+type redraw struct {
+	seed uint64
+	at   time.Duration
 }
 
 // Faults act on the simulation.
@@ -277,8 +283,8 @@ func (s *simulation) boot(p algo.ID, due time.Duration) {
 		s.met = true
 		guard.Meet(m.Plugin(), s.setup.Algorithm)
 	}
-	for _, seed := range s.redraws {
-		m.Redraw(seed)
+	for _, r := range s.redraws {
+		m.Redraw(r.seed)
 	}
 	if s.setup.Costs != nil {
 		proc.work.luck = harness.Derive(s.setup.Seed, "costs", uint64(p), uint64(proc.incarnation))

@@ -103,7 +103,7 @@ func (m *Simulation) Advance(n int) {
 // the plan's own seed decides, as the instants of faults and requests. The sink may call it during a record.
 func (m *Simulation) Redraw(seed uint64) {
 	s := m.s
-	s.redraws = append(s.redraws, seed)
+	s.redraws = append(s.redraws, redraw{seed, s.now})
 	for i := range s.procs {
 		p := &s.procs[i]
 		if p.running != nil {
@@ -112,7 +112,7 @@ func (m *Simulation) Redraw(seed uint64) {
 		for plane := range p.flows {
 			f := &p.flows[plane]
 			for _, flow := range f.All() {
-				flow.Redraw(seed)
+				flow.Redraw(seed, s.now)
 			}
 		}
 	}

@@ -34,7 +34,8 @@ var Codes = []struct {
 			"diff":  "usage or configuration", "bisect": "usage or configuration",
 			"gate": "usage or configuration", "history": "usage or configuration",
 			"reproduce": "usage or configuration", "tune": "usage or configuration",
-			"rare": "usage or configuration", "atlas": "usage or configuration",
+			"advise": "usage, records that cannot be read, or nothing keeps the budget",
+			"rare":   "usage or configuration", "atlas": "usage or configuration",
 			"calibrate": "usage", "twin": "usage"}},
 	{"3", [2]string{"violation", "bad"}, "a promise was broken within the model", map[string]string{
 		"gate": "the working tree breaks a promise within the model"}},
@@ -63,7 +64,8 @@ var Codes = []struct {
 			"rare":    "one of the bounds was not reached by any path",
 		}},
 	{"130, 143", [2]string{"interrupted", "warn"}, "interrupted; finished trials are kept",
-		map[string]string{"diff": "interrupted", "bisect": "interrupted", "gate": "interrupted",
+		map[string]string{"advise": "interrupted; what is known is printed",
+			"diff": "interrupted", "bisect": "interrupted", "gate": "interrupted",
 			"history": "interrupted; what was added is kept"}},
 }
 

@@ -59,7 +59,10 @@ type Options struct {
 	Replications int
 	Seed         uint64
 	Workers      int
-	Progress     func(replications int) // nil: not reported
+	// Levels bounds the levels of a pilot, whose paths get beyond the bounds with a probability of at least
+	// about keep to the power of it. If none does, nothing is estimated: see Result.Below. 0: there are many.
+	Levels   int
+	Progress func(replications int) // nil: not reported
 }
 
 // An Estimate is the probability that the value is beyond one bound.
@@ -90,6 +93,11 @@ type Result struct {
 	PerTrial  float64 // events of a whole trial
 	Broken    []string
 	Violated  int // paths that broke a promise
+	// Below is an upper bound of the probability, of 95 % at each level, where Options.Levels are bounded
+	// and no path of the pilot got beyond the bounds. Else it is 0. Top is how high a path got, and Stuck
+	// says that none got above the last level.
+	Below, Top float64
+	Stuck      bool
 }
 
 // Confidence is that of the intervals.
@@ -108,7 +116,7 @@ func Split(ctx context.Context, trials []Trial, o Options) (*Result, error) {
 	for i, trial := range trials {
 		pilot := &replication{ctx: ctx, trial: trial, o: &o, result: r,
 			seed: harness.Derive(o.Seed, "rare pilot", uint64(i))}
-		levels, beyond, err := pilot.levels()
+		levels, beyond, err := pilot.levels(o.Levels > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -119,6 +127,12 @@ func Split(ctx context.Context, trials []Trial, o Options) (*Result, error) {
 		if beyond {
 			break
 		}
+	}
+	if r.Below > 0 {
+		for _, beyond := range o.Beyond {
+			r.Estimates = append(r.Estimates, Estimate{Beyond: beyond, Low: math.NaN(), High: math.NaN()})
+		}
+		return r, nil
 	}
 	all, err := replicate(ctx, trials[r.Height], &o, r)
 	if err != nil {
@@ -303,10 +317,10 @@ func (s *replication) count(out []float64, value, weight float64) {
 }
 
 // levels are those that a share of the pilot's paths reach from the one before; beyond says
-// whether these lead beyond all bounds.
-func (s *replication) levels() (levels []float64, beyond bool, err error) {
-	from := []entrance{{}}
-	for len(levels) < mostLevels {
+// whether these lead beyond all bounds. If they do not, bound has the result say what is known.
+func (s *replication) levels(bound bool) (levels []float64, beyond bool, err error) {
+	from, below := []entrance{{}}, 1.0
+	for len(levels) < cmp.Or(s.o.Levels, mostLevels) {
 		s.stage = uint64(len(levels))
 		branches, paths := make([]Branch, s.o.Paths), make([]Path, s.o.Paths)
 		for i, k := range s.deal(len(from)) {
@@ -317,19 +331,34 @@ func (s *replication) levels() (levels []float64, beyond bool, err error) {
 		}
 		next := nextLevel(paths, from[0].level)
 		if math.IsInf(next, 1) {
-			return levels, slices.ContainsFunc(paths, func(p Path) bool { return p.Top.Height >= next }), nil
+			beyond = slices.ContainsFunc(paths, func(p Path) bool { return p.Top.Height >= next })
+			if !beyond && bound {
+				s.result.Below, s.result.Stuck = below*zero/float64(s.o.Paths), true
+			}
+			return levels, beyond, nil
 		}
 		levels = append(levels, next)
 		from = nil
 		for i := range paths {
+			if top := paths[i].Top.Height; !math.IsInf(top, 1) {
+				s.result.Top = max(s.result.Top, top)
+			}
 			k := slices.IndexFunc(paths[i].Peaks, func(p Peak) bool { return p.Height >= next })
 			if k >= 0 {
 				from = append(from, entrance{branches[i], paths[i].Peaks[k], next})
 			}
 		}
+		_, high := stats.BinomialInterval(len(from), s.o.Paths, Confidence)
+		below *= high
+	}
+	if bound {
+		s.result.Below = below
 	}
 	return levels, false, nil
 }
+
+// zero is the upper bound of a mean of which no event was seen, of 95 %.
+const zero = 3.0
 
 // nextLevel is the height that about the share to keep of the paths reach; infinite if so many are
 // beyond all bounds, or none gets above the last level. Of heights that equally many reach

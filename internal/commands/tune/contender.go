@@ -263,6 +263,15 @@ func (c *Contender) Takes() string {
 	return fmt.Sprintf("set %s: %s", c.set.Name, c.set.Demands)
 }
 
+// lines is a setting in the own words of the system of the set; none: nothing is known of it.
+func (c *Contender) lines(value float64) []algo.Line {
+	if c.set == nil || c.set.System == nil {
+		return nil
+	}
+	p, _ := c.fitted(value)
+	return c.set.System.Write(p)
+}
+
 // fitted is the parameters with a setting as the system of the set takes them, in which others move
 // with it, and the names of those that differ from the experiment's.
 func (c *Contender) fitted(value float64) (algo.Params, []string) {

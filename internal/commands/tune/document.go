@@ -194,7 +194,9 @@ func addFound(d *answer.Document, found []Result, o *Options) {
 	people.Only, people.DropEmpty = answer.People, true
 	algorithms := d.Table("algorithms", answer.Columns(answer.Everybody, "label algorithm tuned "+
 		"messages_limit:number outcome why bound needs_hours:number::h")...) // that would decide
-	algorithms.Only = answer.Programs
+	lines := d.Table("lines", answer.Columns(answer.Everybody, "label messages_limit:number into text")...)
+	lines.Keys = 3
+	algorithms.Only, lines.Only = answer.Programs, answer.Programs
 	var settings, remarks []string
 	for _, r := range ranked(found) {
 		var needs, limit answer.Value
@@ -218,6 +220,12 @@ func addFound(d *answer.Document, found []Result, o *Options) {
 			people.Row(at, label, interval(p.Downtime, p.Low, p.High), interval(p.Mistaken()),
 				console.Number(p.Sends()))
 			settings = append(settings, r.title(r.Limit)+": "+p.Settings)
+			for _, line := range r.lines(p.Patience) {
+				lines.Row(r.Label, limit, line.Into, line.Text)
+				if !strings.Contains(line.Text, "\n") {
+					settings = append(settings, "  "+line.Into+": "+line.Text)
+				}
+			}
 		}
 	}
 	if len(people.Rows) > 0 {

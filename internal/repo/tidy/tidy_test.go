@@ -191,7 +191,12 @@ var table = []struct {
 	}},
 	{"internal/commands/rare", []string{
 		"internal/commands/plan", "internal/answers/answer", "internal/base/console", "internal/commands/catalog", "internal/base/program", "internal/base/transport", "pkg/experiment", "pkg/metric",
-		"pkg/algo", "internal/base/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check",
+		"pkg/algo", "internal/base/stats", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check", "pkg/link",
+	}},
+	{"internal/commands/advise", []string{
+		"internal/answers/answer", "internal/answers/report/figure", "internal/answers/theme", "internal/base/console",
+		"internal/base/files", "internal/base/stats", "internal/commands/rare", "pkg/algo", "pkg/check", "pkg/config",
+		"pkg/experiment", "pkg/fault", "pkg/harness", "pkg/link", "pkg/metric", "pkg/sim", "pkg/trace",
 	}},
 	{"internal/commands/atlas", []string{
 		"internal/commands/plan", "internal/commands/rare", "internal/answers/answer", "internal/base/console", "internal/commands/catalog", "internal/base/program", "internal/base/transport", "pkg/experiment", "pkg/metric",

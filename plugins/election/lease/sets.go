@@ -19,12 +19,14 @@ func sets() []algo.Set {
 			Source: "Kubernetes 1.34: --leader-elect-lease-duration 15s, " +
 				"--leader-elect-renew-deadline 10s and --leader-elect-retry-period 2s " +
 				"(k8s.io/component-base/config); client-go 0.34, tools/leaderelection.",
-			Differs: clientDiffers, Demands: clientDemands, Fit: fitClient},
+			Differs: clientDiffers, Demands: clientDemands, Fit: fitClient,
+			System: clientSystem(kubernetesLines)},
 		{Name: "openshift", Doc: "OpenShift's operators: a lease of 137 s, renewed every 26 s",
 			Params: durations(137*sec, 107*sec, 26*sec),
 			Source: "github.com/openshift/library-go, pkg/config/leaderelection: 137, 107 and 26 " +
 				"s; client-go 0.34, tools/leaderelection.",
-			Differs: clientDiffers, Demands: clientDemands, Fit: fitClient},
+			Differs: clientDiffers, Demands: clientDemands, Fit: fitClient,
+			System: clientSystem(openshiftLines)},
 		{Name: "patroni", Doc: "Patroni: a ttl of 30 s, a cycle every 10 s",
 			Params: map[string]any{"rule": "ttl", "ttl": 30 * sec, "loop_wait": 10 * sec,
 				"retry_timeout": 10 * sec},
@@ -35,7 +37,7 @@ func sets() []algo.Set {
 			Demands: "Times are whole seconds, loop_wait >= 1s, retry_timeout >= 3s, ttl >= 20s " +
 				"and loop_wait + 2 retry_timeout <= ttl; Patroni adjusts what is not (config.py, " +
 				"_validate_and_adjust_timeouts).",
-			Fit: fitPatroni},
+			Fit: fitPatroni, System: patroniSystem()},
 	}
 }
 

@@ -16,44 +16,48 @@ const notMeasured = "Nothing of the system itself was measured."
 
 // sets are the settings of systems that elect leaders by Raft's rules or by such as are near.
 func sets() []algo.Set {
-	return []algo.Set{
-		{Name: "etcd", Doc: "the server of etcd: ticks of 100 ms, from 10 to 19 of them",
-			Params: map[string]any{
-				"heartbeat": 100 * ms, "tick": 100 * ms, "t_election": sec, "t_election_spread": sec,
-				"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
-			},
-			Source: "etcd 3.6.16, whose defaults are --heartbeat-interval 100, " +
-				"--election-timeout 1000 and --pre-vote (embed/config.go); ticks, pre-votes and " +
-				"leases of go.etcd.io/raft 3.7.0 (raft.go).",
-			Differs: "A candidate that a majority refuses is a follower again at once. A member " +
-				"that starts advances its clock by all ticks of a time-out but one " +
-				"(--initial-election-tick-advance).",
-			Demands: "Times are whole milliseconds and count in ticks of one heartbeat, a random " +
-				"time-out is below twice the time-out, and 5 heartbeat <= t_election <= 50s " +
-				"(embed/config.go, Validate).",
-			Fit: fitEtcd},
-		cockroachdb(),
-		{Name: "consul", Doc: "Consul: HashiCorp's Raft, slowed five times",
-			Params: map[string]any{
-				"heartbeat": 500 * ms, "heartbeat_spread": 500 * ms, "commit_timeout": 50 * ms,
-				"t_election": 5 * sec, "t_election_spread": 5 * sec, "t_quorum": 2500 * ms,
-				"last_contact": true, "check_quorum": true, "sticky": stickyKnown,
-				"pre_vote": true, "pre_vote_lease": false,
-			},
-			Source: "github.com/hashicorp/raft 1.8.0: HeartbeatTimeout and ElectionTimeout 1 s, " +
-				"LeaderLeaseTimeout 500 ms, CommitTimeout 50 ms (config.go); rules as in raft.go " +
-				"and replication.go. Consul multiplies the first three by raft_multiplier, 5 by " +
-				"default (agent/consul/config.go).",
-			Differs: "The leader draws the time to the next heartbeat for each follower by itself, from " +
-				"the reply to the last one on; here one time holds for all, without a wait. It looks for " +
-				"its quorum when the oldest contact that counts is due; here it does so every lease. A " +
-				"voter grants pre-votes in the term in which it has voted. Retries to an unreachable " +
-				"follower become less and less frequent.",
-			Demands: "raft_multiplier is a whole number from 1 to 10 (agent/config/builder.go), " +
-				"and multiplies all times but commit_timeout.",
-			Fit: fitConsul},
-		mongodb(),
-	}
+	return []algo.Set{etcd(), cockroachdb(), consul(), mongodb(), paper(), rancher()}
+}
+
+func etcd() algo.Set {
+	return algo.Set{
+		Name: "etcd", Doc: "the server of etcd: ticks of 100 ms, from 10 to 19 of them",
+		Params: map[string]any{
+			"heartbeat": 100 * ms, "tick": 100 * ms, "t_election": sec, "t_election_spread": sec,
+			"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
+		},
+		Source: "etcd 3.6.16, whose defaults are --heartbeat-interval 100, " +
+			"--election-timeout 1000 and --pre-vote (embed/config.go); ticks, pre-votes and " +
+			"leases of go.etcd.io/raft 3.7.0 (raft.go).",
+		Differs: "A candidate that a majority refuses is a follower again at once. A member " +
+			"that starts advances its clock by all ticks of a time-out but one " +
+			"(--initial-election-tick-advance).",
+		Demands: "Times are whole milliseconds and count in ticks of one heartbeat, a random " +
+			"time-out is below twice the time-out, and 5 heartbeat <= t_election <= 50s " +
+			"(embed/config.go, Validate).",
+		Fit: fitEtcd, System: etcdSystem()}
+}
+
+func consul() algo.Set {
+	return algo.Set{Name: "consul", Doc: "Consul: HashiCorp's Raft, slowed five times",
+		Params: map[string]any{
+			"heartbeat": 500 * ms, "heartbeat_spread": 500 * ms, "commit_timeout": 50 * ms,
+			"t_election": 5 * sec, "t_election_spread": 5 * sec, "t_quorum": 2500 * ms,
+			"last_contact": true, "check_quorum": true, "sticky": stickyKnown,
+			"pre_vote": true, "pre_vote_lease": false,
+		},
+		Source: "github.com/hashicorp/raft 1.8.0: HeartbeatTimeout and ElectionTimeout 1 s, " +
+			"LeaderLeaseTimeout 500 ms, CommitTimeout 50 ms (config.go); rules as in raft.go " +
+			"and replication.go. Consul multiplies the first three by raft_multiplier, 5 by " +
+			"default (agent/consul/config.go).",
+		Differs: "The leader draws the time to the next heartbeat for each follower by itself, from " +
+			"the reply to the last one on; here one time holds for all, without a wait. It looks for " +
+			"its quorum when the oldest contact that counts is due; here it does so every lease. A " +
+			"voter grants pre-votes in the term in which it has voted. Retries to an unreachable " +
+			"follower become less and less frequent.",
+		Demands: "raft_multiplier is a whole number from 1 to 10 (agent/config/builder.go), " +
+			"and multiplies all times but commit_timeout.",
+		Fit: fitConsul, System: consulSystem()}
 }
 
 // cockroachdb has the settings of a program that is no library: only its source was read.
@@ -77,7 +81,7 @@ func cockroachdb() algo.Set {
 		Demands: "Times count in ticks, a random time-out is below twice the time-out, and " +
 			"the time-out has more ticks than the heartbeat (go.etcd.io/raft, " +
 			"Config.validate).",
-		Fit: fitCockroach}
+		Fit: fitCockroach, System: cockroachSystem()}
 }
 
 // mongodb has those of another.
@@ -106,7 +110,7 @@ func mongodb() algo.Set {
 			"given to some.",
 		Demands: "Times are whole milliseconds, and up to 15 % of the time-out are added at " +
 			"random (replElectionTimeoutOffsetLimitFraction, unless that is set, too).",
-		Fit: fitMongo}
+		Fit: fitMongo, System: mongoSystem()}
 }
 
 // whole is d in whole units, one at least.

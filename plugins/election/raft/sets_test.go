@@ -60,7 +60,7 @@ func TestSets(t *testing.T) {
 		}
 	}
 	if _, err := spec.SetOf("etdc"); err == nil ||
-		err.Error() != `unknown set "etdc" of raft; did you mean "etcd"? (has: etcd, cockroachdb, consul, mongodb)` {
+		err.Error() != `unknown set "etdc" of raft; did you mean "etcd"? (has: etcd, cockroachdb, consul, mongodb, raft, rancher)` {
 		t.Errorf("an unknown set: %v", err)
 	}
 }
@@ -90,6 +90,8 @@ func TestSets_Demands(t *testing.T) {
 		{"consul", params{"t_election": 14 * sec, "commit_timeout": 20 * ms}, params{"t_election": 10 * sec, "t_election_spread": 10 * sec,
 			"t_quorum": 5 * sec, "heartbeat": sec, "heartbeat_spread": sec, "commit_timeout": 50 * ms}},
 		{"mongodb", params{"t_election": 5 * sec}, params{"t_election_spread": 750 * ms}},
+		{"raft", params{"t_election": 70 * ms}, params{"t_election": 76 * ms}},
+		{"rancher", params{"t_election": sec}, params{"t_election": 2500 * ms, "t_election_spread": 2500 * ms, "t_quorum": 2500 * ms}},
 		{"mongodb", params{"heartbeat": 1500 * time.Microsecond}, params{"heartbeat": 2 * ms}},
 	} {
 		set, err := spec.SetOf(c.set)

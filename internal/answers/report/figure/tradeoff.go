@@ -32,6 +32,15 @@ func WriteFronts(dir, name, x, y string, limit float64, fronts []Front) (names [
 	return chart.Write(dir, []chart.Chart{p}, 0, 0)
 }
 
+// DrawFronts is the picture that WriteFronts draws, as SVG; nil if there is nothing to draw.
+func DrawFronts(name, x, y string, limit float64, fronts []Front) ([]byte, error) {
+	p, any := frontPicture(name, x, y, limit, fronts)
+	if !any {
+		return nil, nil
+	}
+	return p.Render("svg", 0, 0)
+}
+
 func frontPicture(name, x, y string, limit float64, fronts []Front) (p chart.Chart, any bool) {
 	left, right, top := limit, limit, 0.0
 	for _, f := range fronts {

@@ -1,0 +1,267 @@
+package advise
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/commands/rare"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+)
+
+// A Rate is how many false elections there are in a year, with its 95 % interval.
+type Rate struct {
+	Year, Low, High float64
+	How             string // it was estimated
+	Network, Pauses float64
+	// Least is a rate that a record cannot tell from 0, since it is no longer; 0: there is none.
+	Least float64
+}
+
+// The ways in which a rate is estimated.
+const (
+	byBound     = "none: no message is lost, and at most one in 1e16 is late enough"
+	bySplitting = "multilevel splitting (bench rare)"
+	byStress    = "an upper bound: multilevel splitting at a loss of 0.1 %"
+	byCount     = "counted in resampled records"
+	byDepth     = "rarer than the splitting reaches: an upper bound"
+)
+
+// stressed is the loss from which on a splitting sees losses at all. Where there is less, more than there is
+// makes an upper bound: what is lost makes no silence shorter.
+const stressed = 1e-3
+
+// mistakes estimates the rate of a setting.
+func (w *model) mistakes(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+	rate, err := w.byNetwork(ctx, x, fine)
+	if err != nil || w.pauses == nil {
+		return rate, err
+	}
+	n := 400
+	if fine {
+		n = 2000
+	}
+	p, low, high, err := w.byPause(ctx, x, n)
+	times := w.pauseBy * float64(w.members()) * year
+	rate.Pauses = p * times
+	rate.Year, rate.Low, rate.High = rate.Year+p*times, rate.Low+low*times, rate.High+high*times
+	rate.How += "; pauses one at a time, by their number"
+	return rate, err
+}
+
+// members are the processes without the store.
+func (w *model) members() int {
+	if w.store() {
+		return w.nodes - 1
+	}
+	return w.nodes
+}
+
+// member is the i-th of the members. The store is process 1.
+func (w *model) member(i int) algo.ID { return algo.ID(w.nodes - i) }
+
+// window is from when to when false elections count in a quiet trial: once everybody has waited for as
+// long as anything lasts, and for some time-outs.
+func (x *Setting) window() (from, to time.Duration) {
+	from = x.longest() + 2*x.Beat
+	return from, from + max(x.longest(), 20*x.Beat)
+}
+
+// The standard normal quantiles of what is exceeded once in 1e9, and once in 1e16. The members of a
+// system send less than 1e10 messages in a year.
+const (
+	onceIn1e9  = 6.0
+	onceIn1e16 = 8.3
+)
+
+// latest is how long the longest delay takes that is exceeded as rarely as a standard normal exceeds z.
+// Delays that nobody has recorded are lognormal: see Request.network.
+func (w *model) latest(z float64) time.Duration {
+	if r := w.record(); r != nil {
+		d, _ := w.network.Latency.Bound()
+		return d
+	}
+	return time.Duration(float64(w.network.Slowest()) * math.Exp(z*w.q.jitter()))
+}
+
+// never says whether no silence of the network is long enough for a mistake: no message is lost, and none
+// is as late as that.
+func (w *model) never(x *Setting) bool {
+	if w.network.Loses() {
+		return false
+	}
+	d, beat := w.latest(onceIn1e16), x.Beat
+	if w.store() { // requests one after the other, each answered before the patience is over
+		return 4*d < min(x.Patience, x.Beat)
+	}
+	if beat == 0 {
+		beat = x.Patience / 10
+	}
+	spread, _ := x.Params["heartbeat_spread"].(time.Duration)
+	quorum, checks := x.Params["t_quorum"].(time.Duration)
+	wait := 2*beat + spread + 4*d
+	return x.Patience > wait && (!checks || quorum > wait)
+}
+
+// byNetwork is the rate of false elections that delays and losses cause.
+func (w *model) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+	switch {
+	case w.never(x):
+		return Rate{How: byBound}, nil
+	case w.record() != nil:
+		return w.counted(ctx, x, fine)
+	}
+	network, how := w.network, bySplitting
+	if network.Loss > 0 && network.Loss < stressed {
+		network.Loss, how = stressed, byStress
+	}
+	from, to := x.window()
+	p, err := w.quiet(x, to+time.Second, -1)
+	if err != nil {
+		return Rate{}, err
+	}
+	p.Network = network
+	alone, err := rare.Alone(&p, to)
+	if err != nil {
+		return Rate{}, err
+	}
+	trials := rare.Mistakes(&p, from, to)
+	if alone {
+		slices.Reverse(trials)
+	}
+	o := rare.Options{Beyond: []float64{0.5}, Paths: w.q.Effort.Search, Replications: 4,
+		Levels: w.q.Effort.Levels,
+		Seed:   harness.Derive(w.q.Seed, "mistakes"), Workers: w.q.workers()}
+	if fine {
+		o.Paths, o.Replications = w.q.Effort.Paths, w.q.Effort.Replications
+		o.Seed = harness.Derive(w.q.Seed, "mistakes of what is shown")
+	}
+	r, err := rare.Split(ctx, trials[:1], o)
+	if err != nil {
+		return Rate{}, err
+	}
+	yearly := func(p float64) float64 { return -math.Log1p(-min(p, 1-1e-9)) * year / float64(to-from) }
+	if r.Below > 0 {
+		return Rate{High: yearly(w.extrapolated(x, r, alone, o.Paths)), How: byDepth}, nil
+	}
+	e := &r.Estimates[0]
+	out := Rate{Year: yearly(e.Probability), Low: yearly(e.Low), High: yearly(e.High), How: how}
+	if e.Reached == 0 { // though the pilot did
+		out = Rate{High: yearly(3 / float64(o.Paths*o.Replications)), How: how}
+	}
+	if math.IsNaN(out.High) {
+		out.Low, out.High = 0, yearly(1)
+	}
+	if how == byStress {
+		out.Low = 0
+	}
+	out.Network = out.Year
+	return out, nil
+}
+
+// extrapolated is an upper bound of the probability of a mistake where no path of a pilot got so far.
+// Where it was stuck, fewer than 3 of its paths would have got a beat farther, with 95 %. If messages are
+// lost independently, each further beat takes another loss, and is no likelier. That does not hold of
+// bursts, nor of delays that silence several beats at once.
+func (w *model) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) float64 {
+	if !r.Stuck || x.Beat == 0 || w.network.Burst != nil || w.latest(onceIn1e9) > x.Patience/4 {
+		return r.Below
+	}
+	silent := 1
+	if !alone && !w.store() {
+		silent = rare.Deposing(w.nodes)
+	}
+	farther := 3 / float64(paths)
+	if w.network.Loss > 0 { // of a round trip, twice as much as there is, to be on the safe side
+		kept := 1 - max(w.network.Loss, stressed)
+		farther = min(farther, 2*(1-kept*kept))
+	}
+	beats := math.Floor((float64(silent)*float64(x.Patience-x.Beat) - r.Top) / float64(x.Beat))
+	return r.Below * math.Pow(farther, max(beats-1, 0))
+}
+
+// longestTrial bounds the trials in which false elections are counted.
+const longestTrial = 20 * time.Minute
+
+// counted is the rate in quiet trials that last for some times the length of the record together.
+func (w *model) counted(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+	lengths := w.q.Effort.Lengths / 4
+	if fine {
+		lengths *= 4
+	}
+	from := x.longest() + 2*x.Beat
+	all := time.Duration(lengths * float64(w.recorded()))
+	each := max(min(longestTrial, all/16), 4*x.longest())
+	n := max(int(all/each), 8)
+	p, err := w.quiet(x, from+each+time.Second, -1)
+	if err != nil {
+		return Rate{}, err
+	}
+	counts := make([]float64, n)
+	err = w.each(ctx, n, func(i int) error {
+		plan := p
+		plan.Seed = harness.Derive(w.q.Seed, "counted", uint64(i))
+		if fine {
+			plan.Seed = harness.Derive(w.q.Seed, "counted for what is shown", uint64(i))
+		}
+		count, err := rare.Count(&plan, from, from+each)
+		counts[i] = float64(count)
+		return err
+	})
+	if err != nil {
+		return Rate{}, err
+	}
+	events := 0.0
+	for _, c := range counts {
+		events += c
+	}
+	over := float64(n) * float64(each) / year
+	dispersion := stats.Dispersion(counts)
+	low, high := stats.PoissonInterval(events/dispersion, stats.Confidence)
+	out := Rate{Year: events / over, Low: low * dispersion / over, High: high * dispersion / over,
+		How:   byCount,
+		Least: year / float64(w.recorded())}
+	out.Network = out.Year
+	return out, nil
+}
+
+// byPause is the probability that a pause of a member leads to a false election, with its interval. The pause
+// begins at a random phase.
+func (w *model) byPause(ctx context.Context, x *Setting, n int) (p, low, high float64, err error) {
+	from := x.longest() + 2*x.Beat
+	to := from + x.Beat + w.pauses[len(w.pauses)-1] + 2*x.longest()
+	plan, err := w.quiet(x, to+time.Second, from)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	quiet := w.network
+	quiet.Loss, quiet.Burst = 0, nil // whose mistakes are counted already
+	if w.record() != nil {
+		quiet.Latency = link.Constant(w.network.Slowest())
+	}
+	plan.Network = quiet
+	hits := make([]int, n)
+	err = w.each(ctx, n, func(i int) error {
+		own := plan
+		own.Seed = harness.Derive(w.q.Seed, "pause", uint64(i))
+		own.Faults.Events = slices.Clone(plan.Faults.Events)
+		pause := &own.Faults.Events[0]
+		pause.Node, pause.Who = w.member(int(harness.Derive(own.Seed, "who")%uint64(w.members()))), ""
+		if x.Beat > 0 {
+			pause.At += time.Duration(harness.Derive(own.Seed, "phase") % uint64(x.Beat))
+		}
+		count, err := rare.Count(&own, from, to)
+		hits[i] = min(count, 1)
+		return err
+	})
+	all := 0
+	for _, h := range hits {
+		all += h
+	}
+	low, high = stats.BinomialInterval(all, n, stats.Confidence)
+	return float64(all) / float64(n), low, high, err
+}

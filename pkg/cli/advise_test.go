@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"os"
+	"testing"
+
+	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
+)
+
+// TestAdvise: the answer begins with lines to paste, JSON has the same, and the page is written.
+func TestAdvise(t *testing.T) {
+	t.Parallel()
+	slowtest.Skip(t, "searches with the usual effort")
+	here := newFolder(t)
+	args := []string{"advise", "etcd", "--rtt", "12ms", "--loss", "0.01"}
+	r := here.bench(t, append(args, "--html", "advice.html", "--why")...).want(t, Good)
+	has(t, r.out, "flags of etcd:", "today's defaults: --heartbeat-interval=100", "detection", "page: advice.html")
+	has(t, here.read(t, "advice.html"), "--election-timeout=1000")
+	narrow(t, r.out)
+	j := here.bench(t, append(args, "--json", "--quiet")...).want(t, Good)
+	report, err := answer.Decode([]byte(j.out))
+	if err != nil || j.errors != "" {
+		t.Fatalf("%v: %s", err, j.errors)
+	}
+	if lines := report.Table("lines"); len(lines) < 4 || lines[0]["setting"] != "defaults" {
+		t.Errorf("%v", lines)
+	}
+}
+
+// TestAdvise_Refused: what is wrong is said in one sentence, with exit code 2.
+func TestAdvise_Refused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/1-2.txt", []byte("64 Bytes von a: icmp_seq=1 Zeit=4,00 ms\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"unknown system \"etdc\"; did you mean \"etcd\"?": {"etdc", "--rtt", "1ms"},
+		"no network: say how far apart the members are":   {"etcd"},
+		"--false \"never\", expected a number above 0":    {"etcd", "--rtt", "1ms", "--false", "never"},
+		"repeat it with LC_ALL=C ping":                    {"etcd", "--pings", dir},
+		"advise: 0 systems, expected one of cockroachdb":  {},
+	} {
+		r := bench(t, append([]string{"advise"}, args...)...).want(t, Usage)
+		has(t, r.errors, want)
+	}
+}
