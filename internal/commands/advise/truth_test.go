@@ -40,7 +40,9 @@ func drawn(t *testing.T, seed uint64) (*model, *Finding, error) {
 // keeps the budget, and what is a fifth faster does not. CONCLAVE_ADVISE_SEEDS=3 tries the first three of
 // the 20 networks.
 func TestTruth(t *testing.T) {
-	slowtest.Skip(t, "simulates each of twenty networks with a hundred times the trials")
+	if !slowtest.Night() {
+		t.Skip("simulates each of twenty networks with a hundred times the trials: CONCLAVE_NIGHTLY=1 runs it")
+	}
 	seeds := 20
 	if n, err := strconv.Atoi(os.Getenv("CONCLAVE_ADVISE_SEEDS")); err == nil {
 		seeds = n
