@@ -98,6 +98,7 @@ func (x *recording) complete() error {
 	case len(r.Pairs) == 0:
 		return errors.New("recorded: every and block are for pings: add their folder, as {folder: pings}")
 	}
+	r.Pairs = bothWays(r.Pairs)
 	if r.Every == 0 {
 		r.Every = usualEvery
 	}

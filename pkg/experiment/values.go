@@ -166,13 +166,13 @@ func pairsType() config.Type[[]link.Pair] {
 		Fields: func(p *link.Pair) []config.Field {
 			ends := pairType[uint32]("the two processes of a link, as [1, 2]")
 			return []config.Field{
-				{Name: "link", Example: "[1, 2]", Doc: "the two processes of the link, the sender " +
-					"first", Required: true, Of: ends.Through(
+				{Name: "link", Example: "[1, 2]", With: "values: [10ms, 11ms]", Doc: "the two processes of " +
+					"the link, the sender first", Required: true, Of: ends.Through(
 					func() [2]uint32 { return [2]uint32{p.From, p.To} },
 					func(l [2]uint32) { p.From, p.To = l[0], l[1] })},
-				{Name: "values", Example: "[10ms, lost, 11ms]", Doc: "the delays, in order, one each " +
-					"every; lost for a message that never " +
-					"came", Required: true, Of: recordedType().To(&p.Values)},
+				{Name: "values", Example: "[10ms, lost, 11ms]", With: "link: [1, 2]",
+					Doc: "the delays, in order, one each every; lost for a message that never " +
+						"came", Required: true, Of: recordedType().To(&p.Values)},
 			}
 		}}.Type()
 	return config.Items(block, like, 0, "pairs")

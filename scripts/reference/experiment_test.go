@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,7 @@ var bases = []string{
 	"problem: election\nalgorithms: [raft]\n", "problem: mutex\nalgorithms: [raymond]\n",
 	"problem: election\nalgorithms: [echo-extinction]\n",
 	"problem: election\nalgorithms: [bully]\nhosting: {hosts: [lab1]}\n",
+	"problem: election\nalgorithms: [bully]\nnodes: 2\n",
 	"problem: election\nalgorithms: [a-library]\ntransport: bubble\n",
 }
 
@@ -70,6 +72,7 @@ func accepted(t *testing.T, blocks string) (wrong string) {
 		t.Fatal(err)
 	}
 	measuredNetwork(t, dir, "real-network")
+	pings(t, dir)
 	for _, base := range bases {
 		blocks := blocks
 		if strings.Contains(base, "mutex") { // a script asks for a lock
@@ -86,6 +89,29 @@ func accepted(t *testing.T, blocks string) (wrong string) {
 		wrong += err.Error() + "\n"
 	}
 	return wrong
+}
+
+// pings are records of the links of five processes: a folder and a table.
+func pings(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(dir, "pings"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var pairs []string
+	for i := 1; i <= 5; i++ {
+		for j := i + 1; j <= 5; j++ {
+			pair := fmt.Sprintf("%d-%d", i, j)
+			pairs = append(pairs, pair)
+			record := []byte(strings.Repeat("4ms\n", 1000))
+			if err := os.WriteFile(filepath.Join(dir, "pings", pair+".txt"), record, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	table := strings.Join(pairs, ",") + strings.Repeat("\n4"+strings.Repeat(",4", len(pairs)-1), 1000) + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "pings.csv"), []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestExperiment: every key has a meaning, a default or a reason why it has none, an example and a page; and
