@@ -25,17 +25,10 @@ func Mistakes(p *harness.Plan, from, to time.Duration) (trials []Trial) {
 			if err != nil {
 				return Path{}, err
 			}
-			setup.Virtual = true
-			w := &vigil{branch: b[1:], until: until, keep: peaks, from: from, to: to, height: h,
-				leader: setup.Leader, heard: make([][]time.Duration, setup.Nodes),
-				anchor: setup.Alg.Spec.Survives.AnchorOf(setup.Params)}
-			for i := range w.heard {
-				w.heard[i] = make([]time.Duration, setup.Nodes)
-			}
-			w.sim = sim.New(setup, w)
-			for !w.left && !w.sim.Done() && w.sim.Now() <= to {
-				w.sim.Advance(chunk)
-			}
+			w := newVigil(setup, h, from, to)
+			w.track = track{branch: b[1:], until: until, keep: peaks}
+			w.anchor = setup.Alg.Spec.Survives.AnchorOf(setup.Params)
+			w.follow(setup, w, w.over)
 			return w.path(setup)
 		})
 	}
@@ -61,16 +54,9 @@ func Alone(p *harness.Plan, until time.Duration) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	setup.Virtual = true
-	w := &vigil{until: math.Inf(1), to: until, height: silences[0], leader: setup.Leader,
-		heard: make([][]time.Duration, setup.Nodes)}
-	for i := range w.heard {
-		w.heard[i] = make([]time.Duration, setup.Nodes)
-	}
-	w.sim = sim.New(setup, w)
-	for !w.left && !w.sim.Done() && w.sim.Now() <= until {
-		w.sim.Advance(chunk)
-	}
+	w := newVigil(setup, silences[0], 0, until)
+	w.until = math.Inf(1)
+	w.follow(setup, w, w.over)
 	path, err := w.path(setup)
 	return math.IsInf(path.Top.Height, 1), err
 }
@@ -126,23 +112,28 @@ var silences = []func(w *vigil, now time.Duration) time.Duration{(*vigil).ofMany
 
 // A vigil follows a path of a trial in which nothing should happen.
 type vigil struct {
-	sim      *sim.Simulation
-	branch   Branch
-	until    float64
-	keep     bool
+	track
 	from, to time.Duration
 	height   func(w *vigil, now time.Duration) time.Duration
 	anchor   algo.ID // the store; None: there is none
 	leader   algo.ID
 	heard    [][]time.Duration // when each last heard each, by ID - 1
-
-	records uint64
-	events  uint64
-	top     Peak
-	peaks   []Peak
-	silent  []time.Duration
-	left    bool
+	silent   []time.Duration
 }
+
+func newVigil(setup *harness.Setup, height func(*vigil, time.Duration) time.Duration,
+	from, to time.Duration) *vigil {
+	setup.Virtual = true
+	w := &vigil{from: from, to: to, height: height, leader: setup.Leader,
+		heard: make([][]time.Duration, setup.Nodes)}
+	for i := range w.heard {
+		w.heard[i] = make([]time.Duration, setup.Nodes)
+	}
+	return w
+}
+
+// over says whether the trial is long enough.
+func (w *vigil) over() bool { return w.sim.Now() > w.to }
 
 // Record sees each record before the process handles the event.
 func (w *vigil) Record(r *trace.Record) {
@@ -160,10 +151,7 @@ func (w *vigil) Record(r *trace.Record) {
 			return
 		}
 	}
-	for len(w.branch) > 0 && w.branch[0].Record == w.records {
-		w.sim.Redraw(w.branch[0].Seed)
-		w.branch = w.branch[1:]
-	}
+	w.redraw()
 	switch {
 	case r.Type == trace.Deliver && r.Plane == trace.Data:
 		w.heard[r.Process-1][r.Peer-1] = r.At
@@ -219,31 +207,11 @@ func (w *vigil) longest(now time.Duration, k int, last func(other int) time.Dura
 	return sum
 }
 
-func (w *vigil) rise(height float64) {
-	if height <= w.top.Height {
-		return
-	}
-	w.top = Peak{w.records, height}
-	if w.keep {
-		w.peaks = append(w.peaks, w.top)
-	}
-	if w.left = height >= w.until; w.left {
-		w.events = w.sim.End().Events
-	}
-}
-
 // path is what the path has come to.
 func (w *vigil) path(setup *harness.Setup) (Path, error) {
 	p := Path{Events: w.events, Top: w.top, Peaks: w.peaks}
-	end := w.sim.End()
-	switch {
-	case w.sim.Done() && end.Reason == harness.Broken:
-		return p, fmt.Errorf("%s: a trial could not be run: %w", setup.Label, end.Err)
-	case !w.left && len(w.branch) > 0:
-		return p, fmt.Errorf("%s is not deterministic: two simulations with the same random draws diverged",
-			setup.Label)
-	case !w.left:
-		p.Events = end.Events
+	if !w.left {
+		p.Events = w.sim.End().Events
 	}
-	return p, nil
+	return p, w.fault(setup)
 }

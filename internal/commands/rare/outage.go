@@ -10,7 +10,6 @@ import (
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/harness"
-	"github.com/conclave-bench/conclave/pkg/sim"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -65,12 +64,9 @@ func Outages(p *harness.Plan, bound time.Duration) (trials []Trial) {
 				return Path{}, err
 			}
 			setup.Virtual = true
-			w := &watcher{branch: b[1:], until: until, keep: peaks, bound: bound, height: h,
+			w := &watcher{track: track{branch: b[1:], until: until, keep: peaks}, bound: bound, height: h,
 				judge: check.NewJudge(setup), periods: setup.Alg.Spec.Periods}
-			w.sim = sim.New(setup, w)
-			for !w.left && !w.sim.Done() {
-				w.sim.Advance(chunk)
-			}
+			w.follow(setup, w, nil)
 			return w.path(setup)
 		})
 	}
@@ -99,29 +95,18 @@ func (w *watcher) periodic(timer string) bool {
 	return slices.ContainsFunc(w.periods, func(p algo.Period) bool { return string(p.Timer) == timer })
 }
 
-// chunk is how many events happen before somebody looks whether the path is high enough.
-const chunk = 16
-
 // A watcher follows a path by its records.
 type watcher struct {
-	sim     *sim.Simulation
+	track
 	judge   *check.Judge
-	branch  Branch // what is still to come of it
-	until   float64
-	keep    bool
 	bound   time.Duration
 	height  func(*watcher, *trace.Record, time.Duration) float64
 	periods []algo.Period
 
-	records uint64
-	events  uint64
 	since   time.Duration // of the outage that goes on
 	down    bool
 	longest time.Duration
-	top     Peak
-	peaks   []Peak
 	waits   int // time-outs and suspicions in outages
-	left    bool
 }
 
 // Record sees each record before the judge does, and before the process handles the event.
@@ -136,10 +121,7 @@ func (w *watcher) Record(r *trace.Record) {
 			return
 		}
 	}
-	for len(w.branch) > 0 && w.branch[0].Record == w.records {
-		w.sim.Redraw(w.branch[0].Seed)
-		w.branch = w.branch[1:]
-	}
+	w.redraw()
 	w.judge.Record(r)
 	switch r.Type {
 	case trace.Send, trace.Duplicate, trace.Deliver, trace.Lose, trace.Undelivered:
@@ -159,24 +141,11 @@ func (w *watcher) climb(r *trace.Record) {
 	}
 }
 
-func (w *watcher) rise(height float64) {
-	if height <= w.top.Height {
-		return
-	}
-	w.top = Peak{w.records, height}
-	if w.keep {
-		w.peaks = append(w.peaks, w.top)
-	}
-	if w.left = height >= w.until; w.left {
-		w.events = w.sim.End().Events
-	}
-}
-
 // path is what the path has come to.
 func (w *watcher) path(setup *harness.Setup) (Path, error) {
 	p := Path{Events: w.events}
-	if w.sim.Done() && w.sim.End().Reason == harness.Broken {
-		return p, fmt.Errorf("%s: a trial could not be run: %w", setup.Label, w.sim.End().Err)
+	if err := w.fault(setup); err != nil {
+		return p, err
 	}
 	if !w.left {
 		end := w.sim.End()
@@ -184,9 +153,6 @@ func (w *watcher) path(setup *harness.Setup) (Path, error) {
 		switch {
 		case v.Status == trace.Failed:
 			return p, fmt.Errorf("%s: a trial could not be run: %s", setup.Label, v.Reason)
-		case len(w.branch) > 0:
-			return p, fmt.Errorf("%s is not deterministic: two simulations with the "+
-				"same random draws diverged; it may range over a map, or read a clock", setup.Label)
 		case v.Status == trace.Violated && v.Within(&setup.Plan):
 			p.Broken = v.Reason
 		}
