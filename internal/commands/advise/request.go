@@ -43,7 +43,7 @@ type Request struct {
 	Minutes      float64 // how many minutes a year they may cost; 0: not said
 	Outage       time.Duration
 	Away, Clocks time.Duration // how long the store may be away, how far apart clocks may be
-	Messages     float64       // at most so many times as many as with the defaults
+	Messages     float64       // the most that are allowed, as a multiple of those with the defaults
 	Seed         uint64
 	Workers      int
 	Why          bool

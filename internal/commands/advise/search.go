@@ -42,8 +42,9 @@ type Finding struct {
 	took     time.Duration
 }
 
-// beats are how long after another something may be sent, by the system's own, where so many times as
-// many messages are allowed. Longer ones are no faster, and are tried where fewer messages are allowed.
+// beats are the intervals between heartbeats to try, as multiples of the system's default, where messages is
+// how many times as many messages are allowed as with the defaults. Longer intervals are no faster, and are
+// tried where fewer messages are allowed.
 func beats(messages float64) []float64 {
 	out := []float64{1, 0.5, 0.2}
 	if !slices.Contains(out, 1/messages) {

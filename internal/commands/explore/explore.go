@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/harness"
@@ -155,26 +156,14 @@ type search struct {
 	err   error
 }
 
-// report tells the progress until it is stopped.
+// report reports the progress until it is stopped.
 func (s *search) report() (stop func()) {
 	if s.options.Progress == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
-	var reporter sync.WaitGroup
-	reporter.Go(func() {
-		t := time.NewTicker(500 * time.Millisecond)
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				s.options.Progress(s.tried.Load(), time.Since(s.begun))
-			}
-		}
+	return clock.Every(500*time.Millisecond, func() {
+		s.options.Progress(s.tried.Load(), time.Since(s.begun))
 	})
-	return func() { close(done); reporter.Wait() }
 }
 
 // work tries families until nothing is left. Those before one in which something

@@ -4,17 +4,13 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/console"
-	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/commands/explore/search"
 	"github.com/conclave-bench/conclave/internal/judgement/prove"
@@ -33,7 +29,7 @@ type Request struct {
 
 // Answer searches. An error beside the answer says that the algorithm could not be run.
 func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Document, error) {
-	if err := q.vacant(); err != nil {
+	if err := search.Vacant(q.Out); err != nil {
 		return nil, err
 	}
 	given, err := search.Given(alg, q.Words, []int{q.Nodes})
@@ -170,7 +166,7 @@ func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algori
 	if err != nil {
 		return "", err
 	}
-	if path, err = q.create("prove-"+alg.Spec.Name, text); err != nil {
+	if path, err = search.Save(q.Out, "prove-"+alg.Spec.Name, text); err != nil {
 		return "", err
 	}
 	if err := made.Reproduces(path); err != nil {
@@ -183,42 +179,6 @@ func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algori
 	d.Say(fmt.Sprintf("  script:    %s, %s, %s\n  reproduce: %s", path,
 		console.Plural(len(made.Schedule.Events), "line", "lines"), minimal, program.Command("run", path)))
 	return path, nil
-}
-
-// vacant says whether there is room for what may be found.
-func (q *Request) vacant() error {
-	if q.Out == "" {
-		return nil
-	}
-	if _, err := os.Lstat(q.Out); err == nil {
-		return answer.Mistaken("--out %s exists; name another file, or remove it", q.Out)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--out: %w", err)
-	}
-	if !strings.HasSuffix(q.Out, ".yaml") && !strings.HasSuffix(q.Out, ".yml") {
-		return answer.Mistaken("--out %s, expected a file of type .yaml", q.Out)
-	}
-	return nil
-}
-
-// create writes a file that does not exist yet.
-func (q *Request) create(name string, text []byte) (path string, err error) {
-	for number := 1; ; number++ {
-		if path = q.Out; path == "" {
-			path = name + ".yaml"
-			if number > 1 {
-				path = fmt.Sprintf("%s-%d.yaml", name, number)
-			}
-		}
-		err := files.Create(path, text)
-		if errors.Is(err, fs.ErrExist) && q.Out == "" {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("the script cannot be saved: %w", err)
-		}
-		return path, nil
-	}
 }
 
 // Shown is the progress of a search in words.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/clock"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/pkg/sim"
 )
@@ -261,23 +262,11 @@ func (s *search) report() (stop func()) {
 	if s.limits.Progress == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
-	var reporter sync.WaitGroup
-	reporter.Go(func() {
-		t := time.NewTicker(500 * time.Millisecond)
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				s.limits.Progress(Progress{
-					int(s.states.Load()), int(s.frontier.Load()), int(s.depth.Load()), time.Since(s.begun),
-				})
-			}
-		}
+	return clock.Every(500*time.Millisecond, func() {
+		s.limits.Progress(Progress{
+			int(s.states.Load()), int(s.frontier.Load()), int(s.depth.Load()), time.Since(s.begun),
+		})
 	})
-	return func() { close(done); reporter.Wait() }
 }
 
 func (s *search) broken() bool {
@@ -360,7 +349,8 @@ func (w *seeker) expand(seen *set, at, print uint64) {
 	}
 }
 
-// rest looks at the state next, of which it is known whether anything more can happen.
+// rest looks at the present state. More says whether anything can happen in it, and held whether a budget
+// keeps a timer from expiring.
 func (w *seeker) rest(at uint64, more, held bool) {
 	complete := w.complete()
 	if complete {

@@ -71,7 +71,7 @@ type frame struct {
 	detect bool // there is one
 	back   bool // a process that crashed may come back
 	most   int  // that may be down at once
-	learns bool // who comes back counts as down until it names a leader
+	learns bool // a process that comes back counts as down until it names a leader
 	// timeless: no clock is part of a state. Instants of timers are what is left of them.
 	timeless bool
 

@@ -85,7 +85,7 @@ var table = []struct {
 	}},
 	{"internal/judgement/trial", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check"}},
 	{"internal/judgement/prove", []string{
-		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
+		"internal/base/clock", "pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
 	}},
 	{"internal/judgement/modelcheck", []string{
 		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
@@ -186,7 +186,7 @@ var table = []struct {
 		"internal/answers/report/diagram", "internal/base/transport",
 	}},
 	{"internal/commands/explore", []string{
-		"pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/check", "pkg/config",
+		"internal/base/clock", "pkg/algo", "pkg/link", "pkg/trace", "pkg/fault", "pkg/harness", "pkg/check", "pkg/config",
 		"pkg/experiment", "pkg/metric", "internal/worlds/guard", "internal/judgement/trial",
 	}},
 	{"internal/commands/rare", []string{

@@ -150,7 +150,7 @@ func TestWire_MoverKilled(t *testing.T) {
 	}
 }
 
-// ping is a program that enters and sends a datagram over a wire and back, as whoever it is.
+// ping is a program that enters and sends a datagram over a wire and back, as the user that runs it.
 func ping() int {
 	code, done, err := Enter()
 	if err != nil {

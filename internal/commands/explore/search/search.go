@@ -4,13 +4,10 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +16,6 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/answers/report/diagram"
 	"github.com/conclave-bench/conclave/internal/base/console"
-	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/internal/commands/explore"
@@ -60,7 +56,7 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 	if err != nil {
 		return nil, err
 	}
-	if err := q.vacant(); err != nil {
+	if err := Vacant(q.Out); err != nil {
 		return nil, err
 	}
 	if o.Time = q.Time; q.Time == 0 && q.Schedules == 0 {
@@ -239,22 +235,6 @@ func Given(alg *algo.Algorithm, set []string, nodes []int) (map[string]any, erro
 	return params, nil
 }
 
-// vacant says whether there is room for what may be found.
-func (q *Request) vacant() error {
-	if q.Out == "" {
-		return nil
-	}
-	if _, err := os.Lstat(q.Out); err == nil {
-		return answer.Mistaken("--out %s exists; name another file, or remove it", q.Out)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--out: %w", err)
-	}
-	if !strings.HasSuffix(q.Out, ".yaml") && !strings.HasSuffix(q.Out, ".yml") {
-		return answer.Mistaken("--out %s, expected a file of type .yaml", q.Out)
-	}
-	return nil
-}
-
 // again is the shortest search that finds the same schedule: it ends with it.
 func (q *Request) again(alg *algo.Algorithm, w *explore.Worst) string {
 	words := []string{"explore", alg.Spec.Name, "--maximise", explore.Word(alg, w.Metric)}
@@ -305,23 +285,7 @@ func (q *Request) save(name string, find interface{ File() ([]byte, error) }) (s
 	if err != nil {
 		return "", err
 	}
-	for number := 1; ; number++ {
-		path := q.Out
-		if path == "" {
-			path = name + ".yaml"
-			if number > 1 {
-				path = fmt.Sprintf("%s-%d.yaml", name, number)
-			}
-		}
-		err := files.Create(path, text)
-		if errors.Is(err, fs.ErrExist) && q.Out == "" {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("the scenario that was found cannot be saved: %w", err)
-		}
-		return path, nil
-	}
+	return Save(q.Out, name, text)
 }
 
 // events writes what happened, a line for each record, with its number.
