@@ -63,7 +63,7 @@ func TestProve_Stops(t *testing.T) {
 	t.Parallel()
 	r := bench(t, "prove", "naimi-trehel", "--nodes", "4", "--states", "5000", "--workers", "1", "--quiet").want(t, Incomplete)
 	has(t, r.out, "incomplete, stopped at 5000 states: no broken promise in the schedules of up to ",
-		" states are still to be looked at, and the last levels grew by ")
+		" states are left to explore, and each of the last levels was ")
 }
 
 func TestProve_Usage(t *testing.T) {

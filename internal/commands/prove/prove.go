@@ -61,15 +61,15 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 	if s.Bound == "" {
 		text := fmt.Sprintf("%s: no broken promise in any schedule", alg.ID)
 		if s.Live {
-			text += ", and from every state one leads to where all is done"
+			text += "; every state can still reach completion"
 		}
 		d.Say(text)
 		return d, context.Cause(ctx)
 	}
 	d.End(answer.Incomplete, "incomplete")
 	d.Say(fmt.Sprintf("%s: incomplete, stopped at %s: no broken promise in the schedules of up to %d "+
-		"events; %d states are still to be looked at, and the last levels grew by %.2f each", alg.ID,
-		s.Bound, max(s.Depth-1, 0), s.Frontier, s.Growth()))
+		"events; %d states are left to explore, and each of the last levels was %.2f times as large as the "+
+		"one before", alg.ID, s.Bound, max(s.Depth-1, 0), s.Frontier, s.Growth()))
 	return d, context.Cause(ctx)
 }
 
@@ -87,8 +87,8 @@ func (q *Request) count(d *answer.Document, alg *algo.Algorithm, s *prove.Space)
 		{Name: "states_per_second", Value: perSecond}, {Name: "bytes_per_state", Value: perState},
 		{Name: "missed", Value: s.Missed()}, {Name: "bound", Value: s.Bound},
 	})
-	d.Say(fmt.Sprintf("%s, %s: %d states, %d steps, depth %d, %d ends", alg.ID, q.text(), s.States, s.Steps,
-		s.Depth, s.Terminal))
+	d.Say(fmt.Sprintf("%s, %s: %d states, %d steps, depth %d, %d terminal states", alg.ID, q.text(), s.States,
+		s.Steps, s.Depth, s.Terminal))
 	d.Say(fmt.Sprintf("%d states of single processes, %d calls of the algorithm; probability of a missed "+
 		"state: %.1g", s.Locals, s.Calls, s.Missed()))
 }
@@ -183,6 +183,6 @@ func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algori
 
 // Shown is the progress of a search in words.
 func Shown(p prove.Progress) string {
-	return fmt.Sprintf("%d states at depth %d, %d to be looked at, %v", p.States, p.Depth, p.Frontier,
+	return fmt.Sprintf("%d states at depth %d, %d left to explore, %v", p.States, p.Depth, p.Frontier,
 		p.Elapsed.Round(time.Second))
 }
