@@ -84,7 +84,7 @@ type local struct {
 	past   *past
 	state  fingerprint // of the algorithm's part
 	clock  time.Duration
-	timers []alarm // the first to expire comes first
+	timers trial.Alarms // the first to expire comes first
 
 	todo    int // entries still to be asked for; elections still to be started
 	waiting bool
@@ -101,11 +101,6 @@ type past struct {
 	now    time.Duration
 	event  algo.Event
 	body   string // of a message, encoded: it is decoded anew each time
-}
-
-type alarm struct {
-	name algo.Timer
-	at   time.Duration
 }
 
 type leadership struct {
@@ -184,7 +179,7 @@ func (w *small) choices() (out []choice, held bool) {
 		first := w.first(k)
 		for at, a := range w.procs[k].timers {
 			switch {
-			case a.at > first:
+			case a.At > first:
 			case w.scope.Timeouts > 0 && w.fired == w.scope.Timeouts:
 				held = true
 			default:
@@ -200,8 +195,8 @@ func (w *small) first(k int) time.Duration {
 	first := time.Duration(-1)
 	for i := range w.procs {
 		if list := w.procs[i].timers; len(list) > 0 && (i == k || !w.free) &&
-			(first < 0 || list[0].at < first) {
-			first = list[0].at
+			(first < 0 || list[0].At < first) {
+			first = list[0].At
 		}
 	}
 	return first
@@ -226,12 +221,12 @@ func (w *small) next(c choice) (*small, Step) {
 		ev = algo.Event{Type: algo.Receive, Peer: algo.ID(int(c.from)%v.n + 1)}
 	case expiry:
 		a := p.timers[c.which]
-		ev = algo.Event{Type: algo.Timeout, Timer: a.name}
-		p.timers = slices.Delete(slices.Clone(p.timers), int(c.which), int(c.which)+1)
+		ev = algo.Event{Type: algo.Timeout, Timer: a.Name}
+		p.timers = p.timers.Without(int(c.which))
 		v.fired++
 		for i := range v.procs {
 			if i == k || !v.free { // otherwise there is one time for all
-				v.procs[i].clock = max(v.procs[i].clock, a.at)
+				v.procs[i].clock = max(v.procs[i].clock, a.At)
 			}
 		}
 	}
@@ -319,9 +314,9 @@ func (w *small) feed(k int, ev algo.Event, body string) (effects []algo.Effect) 
 		case algo.OpSend:
 			w.send(k, int(e.Peer)-1, e.Msg)
 		case algo.OpSetTimer:
-			p.setTimer(e.Timer, p.clock+e.After)
+			p.timers = p.timers.Set(e.Timer, p.clock+e.After)
 		case algo.OpCancelTimer:
-			p.cancel(e.Timer)
+			p.timers = p.timers.Cancel(e.Timer)
 		case algo.OpGranted:
 			w.granted(k)
 		case algo.OpElected:
@@ -360,21 +355,6 @@ func (w *small) send(k, to int, m algo.Message) {
 	if !w.setup.Alg.Spec.Needs.FIFO {
 		slices.Sort(*queue)
 	}
-}
-
-func (p *local) setTimer(name algo.Timer, at time.Duration) {
-	p.cancel(name)
-	i := slices.IndexFunc(p.timers, func(a alarm) bool {
-		return a.at > at || a.at == at && a.name > name
-	})
-	if i < 0 {
-		i = len(p.timers)
-	}
-	p.timers = slices.Insert(slices.Clip(p.timers), i, alarm{name, at})
-}
-
-func (p *local) cancel(name algo.Timer) {
-	p.timers = slices.DeleteFunc(slices.Clone(p.timers), func(a alarm) bool { return a.name == name })
 }
 
 func (w *small) broken(format string, args ...any) {
@@ -482,8 +462,8 @@ func (w *small) fingerprint() fingerprint {
 		p.number(uint64(l.clock))
 		p.number(uint64(len(l.timers)))
 		for _, a := range l.timers {
-			p.text(string(a.name))
-			p.number(uint64(a.at))
+			p.text(string(a.Name))
+			p.number(uint64(a.At))
 		}
 		p.number(uint64(l.todo))
 		p.present(l.waiting)

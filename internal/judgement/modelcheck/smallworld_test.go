@@ -3,6 +3,7 @@ package modelcheck
 import (
 	"testing"
 
+	"github.com/conclave-bench/conclave/internal/judgement/trial"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	_ "github.com/conclave-bench/conclave/plugins/election/bully"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/lamport"
@@ -52,8 +53,8 @@ func TestExhaust_Timers(t *testing.T) {
 	w := &small{
 		frame: &frame{n: 2, setup: mustFrame(t).setup},
 		procs: []local{
-			{up: true, timers: []alarm{{"a", 5}, {"b", 5}, {"c", 6}}},
-			{up: true, timers: []alarm{{"d", 7}}},
+			{up: true, timers: trial.Alarms{{Name: "a", At: 5}, {Name: "b", At: 5}, {Name: "c", At: 6}}},
+			{up: true, timers: trial.Alarms{{Name: "d", At: 7}}},
 		},
 		links: make([][]string, 8),
 	}
@@ -61,7 +62,7 @@ func TestExhaust_Timers(t *testing.T) {
 		choices, _ := w.choices()
 		for _, c := range choices {
 			if c.do == expiry {
-				names += string(w.procs[c.who].timers[c.which].name)
+				names += string(w.procs[c.who].timers[c.which].Name)
 			}
 		}
 		return names

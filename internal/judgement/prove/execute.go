@@ -150,8 +150,8 @@ func (f *frame) execute(k int, l *local, c call, m *message, now time.Duration) 
 		x.event = algo.Event{Type: algo.Receive, Peer: algo.ID(m.from + 1), Msg: msg}
 	case expiry:
 		a := l.timers[c.at]
-		x.event = algo.Event{Type: algo.Timeout, Timer: a.name}
-		x.timers = slices.Delete(slices.Clone(l.timers), c.at, c.at+1)
+		x.event = algo.Event{Type: algo.Timeout, Timer: a.Name}
+		x.timers = l.timers.Without(c.at)
 		by := l.left(a)
 		f.elapse(&x.local, by)
 		if !f.timeless {
@@ -228,9 +228,9 @@ func (f *frame) feed(k int, l *local, x *execution, c call, now time.Duration) (
 		e := &x.effects[i]
 		switch e.Op {
 		case algo.OpSetTimer:
-			x.setTimer(e.Timer, base+e.After)
+			x.timers = x.timers.Set(e.Timer, base+e.After)
 		case algo.OpCancelTimer:
-			x.cancel(e.Timer)
+			x.timers = x.timers.Cancel(e.Timer)
 		case algo.OpSave:
 			b, err := f.setup.Alg.Codec.Encode(nil, e.Msg)
 			if err != nil {

@@ -197,11 +197,6 @@ func (w *System) Beyond(id string) (why []string, err error) {
 	return why, nil
 }
 
-type alarm struct {
-	name algo.Timer
-	at   time.Duration
-}
-
 type leadership struct {
 	of   algo.ID
 	term uint64
@@ -217,9 +212,9 @@ type local struct {
 	life    uint32
 	leads   leadership
 	clock   time.Duration
-	timers  []alarm // the first to expire comes first
-	known   []uint8 // how many requests of each process happened before, where that matters
-	asked   []uint8 // as many at the request that waits
+	timers  trial.Alarms // the first to expire comes first
+	known   []uint8      // how many requests of each process happened before, where that matters
+	asked   []uint8      // as many at the request that waits
 
 	saved   string // by the algorithm, encoded
 	process string // the algorithm's part, flattened
@@ -246,29 +241,14 @@ func (l *local) key(b []byte) []byte {
 	b = appendNumber(b, uint64(l.clock))
 	b = appendNumber(b, uint64(len(l.timers)))
 	for _, a := range l.timers {
-		text(string(a.name))
-		b = appendNumber(b, uint64(a.at))
+		text(string(a.Name))
+		b = appendNumber(b, uint64(a.At))
 	}
 	b = append(append(b, l.known...), l.asked...)
 	text(l.saved)
 	text(l.process)
 	text(l.source)
 	return b
-}
-
-func (l *local) setTimer(name algo.Timer, at time.Duration) {
-	l.cancel(name)
-	i := slices.IndexFunc(l.timers, func(a alarm) bool {
-		return a.at > at || a.at == at && a.name > name
-	})
-	if i < 0 {
-		i = len(l.timers)
-	}
-	l.timers = slices.Insert(slices.Clip(l.timers), i, alarm{name, at})
-}
-
-func (l *local) cancel(name algo.Timer) {
-	l.timers = slices.DeleteFunc(slices.Clone(l.timers), func(a alarm) bool { return a.name == name })
 }
 
 // elapse has the clock of a process advance.
@@ -279,9 +259,9 @@ func (f *frame) elapse(l *local, by time.Duration) {
 	}
 	l.timers = slices.Clone(l.timers)
 	for i := range l.timers {
-		l.timers[i].at = max(l.timers[i].at-by, 0)
+		l.timers[i].At = max(l.timers[i].At-by, 0)
 	}
 }
 
 // left is after how long a timer of l expires, by its own clock.
-func (l *local) left(a alarm) time.Duration { return max(a.at-l.clock, 0) }
+func (l *local) left(a trial.Alarm) time.Duration { return max(a.At-l.clock, 0) }
