@@ -17,7 +17,7 @@ func TestExplore_Finds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "found.yaml")
 	r := bench(t, "explore", "test-greedy", "--schedules", "500", "--out", path).want(t, Violated)
 	has(t, r.out, "schedule 1 breaks a promise", "p1 enters the critical section",
-		"violation: mutex/test-greedy: mutual-exclusion: ", "scenario:  "+path+", 2 processes",
+		"violation: mutex/test-greedy: mutual-exclusion: ", "scenario:  "+path+", 2 processes, 2 lines, minimal",
 		"reproduce: bench run "+path)
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -71,6 +71,7 @@ type Find struct {
 	Records    trace.List // of the smallest, without heartbeats
 	beyond     string     // the records of First are beyond the model
 	by         string     // the command that found it; "": bench explore
+	suspects   int        // suspicions that stay where an end is promised
 }
 
 // A Found is a schedule that a search keeps.

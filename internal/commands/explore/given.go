@@ -2,6 +2,8 @@ package explore
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
@@ -16,15 +18,8 @@ func Given(ctx context.Context, s *Schedule, by string, beyond []string) (*Find,
 		return nil, err
 	}
 	f := &Find{Found: Found{Number: 1, First: s, Schedule: s}, Rule: b.rule, Text: b.text, beyond: b.beyond,
-		by: by}
-	within, suspects := b.beyond == "" && s.within(), s.suspicions()
-	k := &shrinker{ctx: ctx, within: within, best: s, holds: func(s *Schedule) (bool, error) {
-		if lives(s.Algorithm, f.Rule) && s.suspicions() < suspects {
-			return false, nil
-		}
-		b, err := s.run(ctx, f.Rule, nil)
-		return b != nil && (b.beyond == "" || !within), err
-	}}
+		by: by, suspects: s.suspicions()}
+	k := &shrinker{ctx: ctx, within: f.within(), best: s, holds: f.holds(ctx)}
 	k.fewer()
 	f.Schedule, f.Tried = k.best, k.tried
 	if err := f.conclude(); err != nil {
@@ -46,24 +41,48 @@ func (s *Schedule) suspicions() (n int) {
 	return n
 }
 
-// Removable are the events without which the schedule of f breaks the same promise. There is none if it is
-// minimal.
+// within says whether what was found first is within the model, so that what it is reduced to has to be, too.
+func (f *Find) within() bool { return f.beyond == "" && f.First.within() }
+
+// holds says of schedules whether they break the promise of f, and have the suspicions that it rests on.
+func (f *Find) holds(ctx context.Context) func(*Schedule) (bool, error) {
+	within := f.within()
+	return func(s *Schedule) (bool, error) {
+		if lives(s.Algorithm, f.Rule) && s.suspicions() < f.suspects {
+			return false, nil
+		}
+		b, err := s.run(ctx, f.Rule, nil)
+		return b != nil && (b.beyond == "" || !within), err
+	}
+}
+
+// Removable are the events without which the schedule of f breaks the same promise: each is left out once.
+// There is none if the schedule is minimal.
 func (f *Find) Removable(ctx context.Context) (out []int, err error) {
+	holds, within := f.holds(ctx), f.within()
 	for i := range f.Schedule.Events {
 		c := f.Schedule.clone()
-		c.Events = append(c.Events[:i:i], c.Events[i+1:]...)
+		c.Events = slices.Delete(c.Events, i, i+1)
 		c.tidy()
-		fewer := lives(c.Algorithm, f.Rule) && c.suspicions() < f.Schedule.suspicions()
-		if fewer || !c.asks() || f.InModel && !c.within() {
+		if !c.asks() || within && !c.within() {
 			continue
 		}
-		b, err := c.run(ctx, f.Rule, nil)
+		is, err := holds(c)
 		if err != nil {
 			return nil, err
 		}
-		if b != nil && (b.beyond == "" || !f.InModel) {
+		if is {
 			out = append(out, i)
 		}
 	}
 	return out, nil
+}
+
+// Minimal says in words whether the schedule of f is minimal, which it tries.
+func (f *Find) Minimal(ctx context.Context) (text string, err error) {
+	left, err := f.Removable(ctx)
+	if len(left) > 0 {
+		return "not minimal: line " + strconv.Itoa(left[0]+1) + " is not needed", err
+	}
+	return "minimal: without any one of its lines it breaks no promise", err
 }

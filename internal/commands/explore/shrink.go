@@ -28,11 +28,7 @@ const patience = 30_000
 // shrink replaces the schedule of f by the simplest that is found. An interruption
 // leaves what there is by then.
 func (f *Find) shrink(ctx context.Context) error {
-	within := f.beyond == "" && f.First.within()
-	f.simplify(ctx, within, func(s *Schedule) (bool, error) {
-		b, err := s.run(ctx, f.Rule, nil)
-		return b != nil && (b.beyond == "" || !within), err
-	})
+	f.simplify(ctx, f.within(), f.holds(ctx))
 	return f.conclude()
 }
 

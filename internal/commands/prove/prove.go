@@ -131,8 +131,12 @@ func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algor
 	if !within {
 		what = "finding"
 	}
-	d.Say(fmt.Sprintf("%s: %s: %s, after %s; no schedule is shorter", what, alg.ID, f.Broken,
-		console.Plural(len(f.Schedule), "event", "events")))
+	shortest := "no schedule is shorter"
+	if left := f.Removable(); len(left) > 0 {
+		shortest = fmt.Sprintf("event %d is not needed", left[0]+1)
+	}
+	d.Say(fmt.Sprintf("%s: %s: %s, after %s; %s", what, alg.ID, f.Broken,
+		console.Plural(len(f.Schedule), "event", "events"), shortest))
 	path, err := q.save(ctx, d, alg, f, beyond)
 	if err != nil {
 		return err
@@ -158,7 +162,7 @@ func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algori
 	if err != nil {
 		return "", err
 	}
-	left, err := made.Removable(ctx)
+	minimal, err := made.Minimal(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -171,10 +175,6 @@ func (q *Request) save(ctx context.Context, d *answer.Document, alg *algo.Algori
 	}
 	if err := made.Reproduces(path); err != nil {
 		return "", fmt.Errorf("what was found cannot be repeated from the file: %w", err)
-	}
-	minimal := "minimal: without any one of its lines it breaks no promise"
-	if len(left) > 0 {
-		minimal = "not minimal"
 	}
 	d.Say(fmt.Sprintf("  script:    %s, %s, %s\n  reproduce: %s", path,
 		console.Plural(len(made.Schedule.Events), "line", "lines"), minimal, program.Command("run", path)))

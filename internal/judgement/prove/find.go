@@ -39,9 +39,12 @@ type Find struct {
 	// Begin is what processes asked for as they started, by ID - 1.
 	Begin    []Step
 	Schedule []Step
+	// Endless: no schedule from here on completes.
+	Endless bool
 	// Cycle is what may repeat without end after the schedule; nil where it ends.
 	Cycle []Step
 
+	way      []choice
 	missing  string
 	narrator *narrator
 	end      []uint32
@@ -181,7 +184,7 @@ func (s *search) tell(x *found) (*Find, error) {
 		v = slices.Clone(n.next)
 	}
 	n.choices(v) // makes it next
-	out.missing, out.narrator, out.end = n.missing(), n, v
+	out.way, out.missing, out.narrator, out.end = way, n.missing(), n, v
 	return out, nil
 }
 

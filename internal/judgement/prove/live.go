@@ -110,7 +110,7 @@ func (s *search) live() (*Find, error) {
 	if err != nil {
 		return nil, err
 	}
-	find.Broken = "no schedule from here completes: " + find.missing
+	find.Broken, find.Endless = "no schedule from here completes: "+find.missing, true
 	find.Cycle, err = s.cycle(find)
 	return find, err
 }

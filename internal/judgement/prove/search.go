@@ -364,14 +364,22 @@ func (w *seeker) rest(at uint64, more, held bool) {
 		w.cut++
 	case !more:
 		w.terminal++
-		missing := w.missing()
-		if above := w.passedOver(); complete && above != 0 {
-			missing = fmt.Sprintf("p%d is up, and above the leader", above)
-		}
-		if missing != "" && w.promised() && !w.strayed() {
-			w.finds = append(w.finds, found{at: at, broken: "the system is quiescent, but " + missing})
+		if broken := w.stuck(); broken != "" {
+			w.finds = append(w.finds, found{at: at, broken: broken})
 		}
 	}
+}
+
+// stuck is what breaks a promise if nothing can happen in the state next any more; "": nothing does.
+func (w *worker) stuck() string {
+	missing := w.missing()
+	if above := w.passedOver(); missing == "" && above != 0 {
+		missing = fmt.Sprintf("p%d is up, and above the leader", above)
+	}
+	if missing == "" || !w.promised() || w.strayed() {
+		return ""
+	}
+	return "the system is quiescent, but " + missing
 }
 
 // reach notes the state next, to which a choice led, if it is new.

@@ -75,7 +75,7 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 	case r.Worst != nil:
 		return d, q.worst(d, alg, &r)
 	case r.Find != nil:
-		return d, q.found(d, alg, &r)
+		return d, q.found(ctx, d, alg, &r)
 	}
 	found(d, "", "", 0, false, nil, "")
 	d.Say(fmt.Sprintf("%s: no broken promise in %d schedules (%.0f per second)", alg.ID, r.Schedules,
@@ -120,8 +120,13 @@ func (q *Request) worst(d *answer.Document, alg *algo.Algorithm, r *explore.Repo
 }
 
 // found saves and tells the schedule that breaks a promise.
-func (q *Request) found(d *answer.Document, alg *algo.Algorithm, r *explore.Report) error {
+func (q *Request) found(ctx context.Context, d *answer.Document, alg *algo.Algorithm,
+	r *explore.Report) error {
 	find, kinds := r.Find, alg.Codec.Kinds()
+	minimal, err := find.Minimal(ctx)
+	if err != nil {
+		minimal = "perhaps not minimal: the check was interrupted"
+	}
 	path, err := q.save("explore-"+alg.Spec.Name, find)
 	if err != nil {
 		return err
@@ -149,9 +154,9 @@ func (q *Request) found(d *answer.Document, alg *algo.Algorithm, r *explore.Repo
 		what = "finding"
 		d.Say("in_model=false: " + strings.Join(find.OutOfModel, "; "))
 	}
-	d.Say(fmt.Sprintf("%s: %s: %s: %s\n  scenario:  %s, %s\n  reproduce: %s", what, alg.ID, find.Rule,
-		find.Text, path, console.Plural(find.Schedule.Nodes, "process", "processes"),
-		program.Command("run", path)))
+	d.Say(fmt.Sprintf("%s: %s: %s: %s\n  scenario:  %s, %s, %s, %s\n  reproduce: %s", what, alg.ID,
+		find.Rule, find.Text, path, console.Plural(find.Schedule.Nodes, "process", "processes"),
+		console.Plural(len(find.Schedule.Events), "line", "lines"), minimal, program.Command("run", path)))
 	switch {
 	case find.InModel && find.Unrunnable():
 		return fmt.Errorf("%s could not be run: %s", alg.ID, find.Text)
