@@ -33,6 +33,9 @@ type Algorithm struct {
 	// Subject: it is a library of others, which runs as it is, in transport bubble. Its
 	// messages are seen; it has no process to make.
 	Subject bool
+	// Service: it is a system that people run, with clients of ours. Real nodes alone run it, and its
+	// messages are not seen.
+	Service bool
 	// Hosting is what runs it if it is not in this program, a word for the results; "": it is in this
 	// program.
 	Hosting string
@@ -41,6 +44,7 @@ type Algorithm struct {
 	mutex   func(Config) Mutex
 	elector func(Config) Elector
 	guest   func(Config) Guest
+	live    func(Config) Live
 }
 
 // New makes one process. It panics with a Breach if the algorithm is only observed, or a
@@ -53,6 +57,8 @@ func (a *Algorithm) New(c Config) Process {
 		breach("%s is a library, which only transport bubble runs", a.ID)
 	case a.guest != nil:
 		return a.guest(c)
+	case a.live != nil:
+		return a.live(c)
 	case a.mutex != nil:
 		return a.mutex(c)
 	}
@@ -132,9 +138,9 @@ func AddSubject(p Problem, s Spec) error { return add(p, s, &Algorithm{Subject: 
 func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	a.ID, a.Problem, a.Spec = string(p)+"/"+s.Name, p, s
 	err := s.defects()
-	if messages := len(s.Messages) + len(s.Auxiliary); a.Observed && messages > 0 {
-		err = errors.Join(err, errors.New("it is only observed, but declares messages"))
-	} else if !a.Observed && len(s.Messages) == 0 {
+	if messages := len(s.Messages) + len(s.Auxiliary); a.Unseen() && messages > 0 {
+		err = errors.Join(err, errors.New("its messages are not seen, but it declares some"))
+	} else if !a.Unseen() && len(s.Messages) == 0 {
 		err = errors.Join(err, errors.New("no messages"))
 	}
 	if p != Election && p != MutualExclusion {
@@ -147,7 +153,7 @@ func add(p Problem, s Spec, a *Algorithm, noConstructor bool) error {
 	if noConstructor {
 		err = errors.Join(err, errors.New("no constructor"))
 	}
-	if p == Election && s.Perpetual && !a.Observed && !a.Subject && len(s.Periods) == 0 {
+	if p == Election && s.Perpetual && !a.Observed && !a.Foreign() && len(s.Periods) == 0 {
 		err = errors.Join(err, errors.New("perpetual, but Periods does not say what a leader repeats"))
 	}
 	if err == nil {
@@ -192,6 +198,9 @@ func (s *Spec) defects() error {
 	for _, c := range s.Claims {
 		check(slices.Contains(Sources, c.Source), "claim %q: source %q (has: %v)", c.Text, c.Source,
 			Sources)
+	}
+	if err := s.checkServers(); err != nil {
+		errs = append(errs, err)
 	}
 	if err := s.Admits.defect(s.Params); err != nil {
 		errs = append(errs, err)

@@ -35,6 +35,7 @@ type Spec struct {
 	Needs    Needs    // what its surroundings must provide
 	Survives Faults   // what may happen to it
 	Promises Promises // what the checkers then hold it to
+	Servers  string   // of a system: the parameter that says how many servers stand behind the processes
 	Service  Service  // of an election: when a service that rests on its leader is up
 	Claims   []Claim  // complexity, and its source; checked by the conformance kit
 	Breaks   string   // what happens beyond Needs and Survives, in sentences

@@ -36,11 +36,12 @@ const (
 // An Event is what is handed to an algorithm.
 type Event struct {
 	Type    EventType
-	Peer    ID      // Receive: the sender; Suspect, Restore: whom; Do: the target
-	Msg     Message // Receive
-	Timer   Timer   // Timeout
-	Op      string  // Do
-	Session Session // Request
+	Peer    ID        // Receive: the sender; Suspect, Restore: whom; Do: the target
+	Msg     Message   // Receive
+	Timer   Timer     // Timeout
+	Op      string    // Do
+	Session Session   // Request
+	Call    func(Env) // Happen
 }
 
 // An EventType names the method that an event calls.
@@ -57,6 +58,7 @@ const (
 	Suspect
 	Restore
 	Do
+	Happen   // a Live process tells what happened to it
 	checking // of its invariant: no event, but code of the plugin's
 )
 
@@ -81,6 +83,8 @@ func (e Event) String() string {
 		return fmt.Sprintf("Restore of %d", e.Peer)
 	case Do:
 		return fmt.Sprintf("Do of %q", e.Op)
+	case Happen:
+		return "what it posted"
 	case checking:
 		return "Invariant"
 	}
@@ -227,6 +231,8 @@ func (s *Stepper) dispatch(e *env, ev *Event) {
 		s.monitor.Suspect(e, s.names.of(ev.Peer))
 	case Restore:
 		s.monitor.Restore(e, s.names.of(ev.Peer))
+	case Happen:
+		ev.Call(e)
 	case Do:
 		if s.Commanded() {
 			s.proc.(Commanded).Do(e, ev.Op, s.names.of(ev.Peer))

@@ -206,7 +206,7 @@ func (j *Judge) calm() bool {
 }
 
 func (j *Judge) message(r *trace.Record) {
-	if j.setup.Alg.Observed { // then they are not its own
+	if j.setup.Alg.Unseen() { // then they are not its own
 		return
 	}
 	if j.order != nil {
@@ -307,7 +307,7 @@ func (j *Judge) Finish(end harness.End) Verdict {
 		v.skew = j.skew()
 		v.Metrics = append(v.Metrics, metric.Skew.Of(v.skew.share))
 	}
-	if v.Unseen = j.setup.Alg.Observed; v.Unseen {
+	if v.Unseen = j.setup.Alg.Unseen(); v.Unseen {
 		v.Metrics = slices.DeleteFunc(v.Metrics, func(m metric.Value) bool {
 			return metric.Named(m.Name).Traffic
 		})

@@ -59,7 +59,7 @@ func newEntries(s *harness.Setup) *entries {
 	e := &entries{
 		setup: s, waiting: newWaiting(s.Nodes), room: s.Alg.Spec.Room(s.Params), crowd: newCrowd(s),
 		warmup: s.Scenario.Does().Unmeasured(), warm: s.Scenario.Does().Unmeasured() == 0, free: -1,
-		byProcess: make([]int, s.Nodes), tokens: newTokens(s), owners: newOwners(s),
+		byProcess: make([]int, s.Clients()), tokens: newTokens(s), owners: newOwners(s),
 		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
 	}
 	e.patience, e.most = Patience(s)
@@ -332,7 +332,7 @@ func (e *entries) offered(j *Judge, end harness.End) float64 {
 	if end.Reason != harness.Finished || n < 0 {
 		return math.NaN()
 	}
-	return ratio(float64(n)*float64(j.setup.Nodes), j.faults.uptime(span).Seconds())
+	return ratio(float64(n)*float64(j.setup.Clients()), j.faults.uptime(span).Seconds())
 }
 
 // promisesGrants says whether every request is to be granted.

@@ -200,7 +200,7 @@ func (v *variant) fixed(e *Experiment, p *harness.Plan) []metric.Field {
 	}
 	l := p.Network.Latency
 	values := []string{string(e.Problem), p.Algorithm, p.Label, e.Transport,
-		strconv.Itoa(p.Nodes), name, p.Scenario.Kind(), v.latencyName(p), milliseconds(l.Average()),
+		strconv.Itoa(p.Clients()), name, p.Scenario.Kind(), v.latencyName(p), milliseconds(l.Average()),
 		config.FormatFloat(math.Round(p.Network.LossRate()*1e9) / 1e9),
 		config.FormatFloat(p.Network.Duplication),
 		config.FormatFloat(p.Faults.CrashRate)}

@@ -45,6 +45,10 @@ func (v *variant) faults(p *harness.Plan) {
 // put appends the event, unless it is about a kind of message that this algorithm
 // does not have: another of those compared does.
 func (v *variant) put(list []harness.Event, e *event) []harness.Event {
+	if v.serverless(e) {
+		v.remarks = append(v.remarks, e.key+" never happens: "+v.contender.alg.ID+" has no servers")
+		return list
+	}
 	own := kindsOf(v.contender.alg)
 	if e.Kind == "" || slices.Contains(own, e.Kind) {
 		return append(list, e.Event)
@@ -156,6 +160,7 @@ func (v *variant) eventVerb(e *event) {
 	if t != nil {
 		problem("on", e.On, t.Problem)
 	}
+	v.checkServerless(e)
 	if c := fault.Choices.Named(e.Who); c != nil {
 		problem("who", e.Who, c.Problem)
 		if c.Token && a.Spec.Token == "" {

@@ -19,10 +19,11 @@ func (v *variant) plan() harness.Plan {
 	if v.Virtual() { // nothing is hosted
 		p.PerProcess, p.Reuse = 0, false
 	}
-	n := p.Nodes
-	if t := transport.Of(v.Transport); t != nil && t.MaxNodes > 0 && n > t.MaxNodes {
+	v.servers(&p)
+	n := p.Clients()
+	if t := transport.Of(v.Transport); t != nil && t.MaxNodes > 0 && p.Nodes > t.MaxNodes {
 		v.wrong("nodes", "%d real processes, expected at most %d; transport: %s takes up to %d",
-			n, t.MaxNodes, transport.Sim.Name, maxID)
+			p.Nodes, t.MaxNodes, transport.Sim.Name, maxID)
 	}
 	if a.Subject && v.Transport != transport.Bubble.Name {
 		v.wrong("transport", "%s, but %s is a library, which runs as it is with transport: %s",
@@ -149,7 +150,7 @@ func (v *variant) scenario(p *harness.Plan) {
 	}
 	v.expectations(s.Expect, p)
 	s.Plot.Place(p)
-	if a.Subject { // it elects its first leader itself
+	if a.Foreign() { // it elects its first leader itself
 		p.Leader = algo.None
 	}
 	v.makeRoom(p)

@@ -11,6 +11,7 @@ import (
 // A Situation is what a coordinator knows when an event strikes.
 type Situation interface {
 	Peers() []algo.ID
+	Servers() int // how many of the peers, the last ones, are servers of a system; the others are its clients
 	Up(p algo.ID) bool
 	Paused(p algo.ID) bool
 	Inside(p algo.ID) bool // in the critical section
@@ -81,9 +82,9 @@ func (e *Event) targets(s Situation) []algo.ID {
 	return s.Peers()
 }
 
-// which are the processes that something is true of.
-func which(s Situation, is func(p algo.ID) bool) (out []algo.ID) {
-	for _, p := range s.Peers() {
+// which are the processes of a list that something is true of.
+func which(list []algo.ID, is func(p algo.ID) bool) (out []algo.ID) {
+	for _, p := range list {
 		if is(p) {
 			out = append(out, p)
 		}
@@ -91,9 +92,14 @@ func which(s Situation, is func(p algo.ID) bool) (out []algo.ID) {
 	return out
 }
 
-// some is k processes drawn at random, those of first among them.
-func some(s Situation, k int, first ...algo.ID) []algo.ID {
-	peers := s.Peers()
+// clients are the peers but servers.
+func clients(s Situation) []algo.ID { return s.Peers()[:len(s.Peers())-s.Servers()] }
+
+// servers are the others.
+func servers(s Situation) []algo.ID { return s.Peers()[len(s.Peers())-s.Servers():] }
+
+// some is k of the peers drawn at random, those of first among them.
+func some(s Situation, peers []algo.ID, k int, first ...algo.ID) []algo.ID {
 	out := slices.Clone(first)
 	for _, i := range s.Dice().Perm(len(peers)) {
 		if len(out) < k && !slices.Contains(out, peers[i]) {

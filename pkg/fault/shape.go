@@ -75,7 +75,7 @@ var Shapes = Words[Layout]{
 	{Name: "random", Doc: "two random sides, neither empty, drawn anew each time",
 		Divide: func(s Situation, _ []algo.ID) ([][]uint32, [][2]uint32) {
 			size := 1 + s.Dice().IntN(max(len(s.Peers())-1, 1))
-			return [][]uint32{numbers(some(s, size))}, nil
+			return [][]uint32{numbers(some(s, s.Peers(), size))}, nil
 		}},
 }
 
@@ -149,7 +149,7 @@ func withLeader(s Situation, size int) [][]uint32 {
 	if leader == algo.None || size == 0 {
 		return nil
 	}
-	return [][]uint32{numbers(some(s, size, leader))}
+	return [][]uint32{numbers(some(s, s.Peers(), size, leader))}
 }
 
 // bridge is the links between the lower and the upper half, but for those of

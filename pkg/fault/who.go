@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -42,6 +43,7 @@ type Choice struct {
 	Least     int          // least number of processes, below which it stands for none
 	Sections  bool         // it has to know which process is in the critical section
 	Leads     bool         // it is about which process leads
+	Serves    bool         // it is about the servers of a system
 	// Size is how many of n processes it stands for; nil: one.
 	Size func(n int) int
 	Find func(s Situation) []algo.ID
@@ -53,7 +55,7 @@ func (c Choice) word() string { return c.Name }
 var Choices = Words[Choice]{
 	{Name: "random", Doc: "a live process, drawn at random",
 		Find: func(s Situation) []algo.ID {
-			live := which(s, func(p algo.ID) bool { return s.Up(p) && !s.Paused(p) })
+			live := which(clients(s), func(p algo.ID) bool { return s.Up(p) && !s.Paused(p) })
 			if len(live) == 0 {
 				return nil
 			}
@@ -66,20 +68,51 @@ var Choices = Words[Choice]{
 	{Name: "token-holder", Doc: "the process that the token last came to", Token: true,
 		Find: func(s Situation) []algo.ID { return present(s.Holder()) }},
 	{Name: "in-critical-section", Doc: "the processes inside", Problem: algo.MutualExclusion, Sections: true,
-		Find: func(s Situation) []algo.ID { return which(s, s.Inside) }},
+		Find: func(s Situation) []algo.ID { return which(clients(s), s.Inside) }},
 	{Name: "successor-of-leader", Doc: "the next lower live process, from the lowest on the highest",
 		Problem: algo.Election, Leads: true,
 		Find: func(s Situation) []algo.ID { return present(successor(s)) }},
 	{Name: "majority", Doc: "more than half of all processes, drawn at random", Size: majority,
-		Find: func(s Situation) []algo.ID { return some(s, majority(len(s.Peers()))) }},
+		Find: func(s Situation) []algo.ID { return some(s, clients(s), majority(len(clients(s)))) }},
 	{Name: "minority", Doc: "less than half of all processes, drawn at random", Size: minority, Least: 3,
-		Find: func(s Situation) []algo.ID { return some(s, minority(len(s.Peers()))) }},
+		Find: func(s Situation) []algo.ID { return some(s, clients(s), minority(len(clients(s)))) }},
 	{Name: "all-crashed", Doc: "every process that is down",
 		Find: func(s Situation) []algo.ID {
-			return which(s, func(p algo.ID) bool { return !s.Up(p) })
+			return which(s.Peers(), func(p algo.ID) bool { return !s.Up(p) })
 		}},
 	{Name: "all", Doc: "every process", Size: func(n int) int { return n },
-		Find: func(s Situation) []algo.ID { return s.Peers() }},
+		Find: clients},
+	{Name: "server-leader", Doc: "of a system with servers, the one that leads", Serves: true,
+		Find: func(s Situation) []algo.ID { return present(s.Leader()) }},
+	{Name: "server-follower", Doc: "of a system with servers, a live one that does not lead, drawn at random",
+		Serves: true, Find: follower},
+	{Name: "servers", Doc: "of a system with servers, all of them", Serves: true, Find: servers},
+	serverNumber(1), serverNumber(2), serverNumber(3), serverNumber(4), serverNumber(5),
+}
+
+// serverNumber is the k-th server of a system, from 1 on.
+func serverNumber(k int) Choice {
+	return Choice{Name: fmt.Sprintf("server-%d", k), Doc: fmt.Sprintf("server %d of a system with servers", k),
+		Serves: true, Find: func(s Situation) []algo.ID {
+			if k > s.Servers() {
+				return nil
+			}
+			return servers(s)[k-1 : k]
+		}}
+}
+
+// follower is a live server that does not lead.
+func follower(s Situation) []algo.ID {
+	var list []algo.ID
+	for _, p := range servers(s) {
+		if s.Up(p) && !s.Paused(p) && p != s.Leader() {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return []algo.ID{list[s.Dice().IntN(len(list))]}
 }
 
 func majority(n int) int { return n/2 + 1 }

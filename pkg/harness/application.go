@@ -47,7 +47,7 @@ func (s *Setup) workload(id algo.ID, incarnation uint32, k uint64) uint64 {
 }
 
 func (a *application) start(m *Process, now time.Duration) {
-	if m.setup.Alg.Problem != algo.MutualExclusion {
+	if m.setup.Alg.Problem != algo.MutualExclusion || m.setup.Serves(m.ID) {
 		return
 	}
 	if m.Incarnation == 0 {

@@ -133,7 +133,7 @@ func (d *Coordinator) atOnce(verb string) []Instruction {
 
 // initiators are the processes that start together: all, or a random choice.
 func (d *Coordinator) initiators() []algo.ID {
-	peers := d.setup.Graph.Peers()
+	peers := d.setup.Graph.Peers()[:d.setup.Clients()]
 	k := d.setup.plot.Begin()
 	if k == 0 || k >= len(peers) {
 		return peers
@@ -152,7 +152,7 @@ func (d *Coordinator) initiators() []algo.ID {
 func (d *Coordinator) Watches(t trace.Type) bool {
 	switch t {
 	case trace.Elected:
-		return d.setup.Alg.Problem == algo.Election
+		return d.setup.Alg.Problem == algo.Election || d.faults.watched[t]
 	case trace.Written:
 		return true
 	case trace.Crash, trace.Up, trace.Pause, trace.Resume, trace.Heal:
@@ -197,7 +197,7 @@ func (d *Coordinator) Observe(r *trace.Record) []Instruction {
 			d.employ(int(r.Process-1), true)
 		}
 	case trace.Save:
-		if r.Peer == trace.Refused && !d.setup.Alg.Subject { // a library decides itself
+		if r.Peer == trace.Refused && !d.setup.Alg.Foreign() { // a library decides itself
 			d.out = append(d.out, d.Abort(algo.ID(r.Process), r.At)...)
 		}
 	case trace.Released:
@@ -220,7 +220,7 @@ func (d *Coordinator) agree(now time.Duration) {
 
 // employ notes that the application of a process has entries to come, or none.
 func (d *Coordinator) employ(i int, busy bool) {
-	if d.setup.load == nil || d.busy[i] == busy {
+	if d.setup.load == nil || d.busy[i] == busy || d.setup.Serves(algo.ID(i+1)) {
 		return
 	}
 	if d.busy[i] = busy; busy {

@@ -123,6 +123,7 @@ func (f foreseen) Peers() []algo.ID {
 func (f foreseen) Up(algo.ID) bool     { return true }
 func (f foreseen) Paused(algo.ID) bool { return false }
 func (f foreseen) Inside(algo.ID) bool { return false }
+func (f foreseen) Servers() int        { return f.p.Servers }
 func (f foreseen) Leader() algo.ID     { return cmp.Or(f.p.Leader, algo.ID(f.p.Nodes)) }
 func (f foreseen) Holder() algo.ID     { return f.p.Holder }
 func (f foreseen) Dice() *rand.Rand    { return rand.New(rand.NewPCG(f.p.Seed, 0)) }

@@ -26,15 +26,18 @@ type Plan struct {
 	Algorithm string         `json:"algorithm"` // ID
 	Label     string         `json:"label"`
 	Params    map[string]any `json:"params"` // resolved: every parameter of the Spec
-	Nodes     int            `json:"nodes"`
-	Shape     algo.Shape     `json:"shape"`
-	Network   link.Network   `json:"network"`
-	Detector  Detector       `json:"detector"`
-	Scenario  Scenario       `json:"scenario"`
-	Leader    algo.ID        `json:"leader,omitempty"` // settled at the start
-	Holder    algo.ID        `json:"holder,omitempty"` // of the token; None: the least ID
-	Crashed   []algo.ID      `json:"crashed,omitempty"`
-	Hosts     []Host         `json:"hosts,omitempty"` // nil: the experiment names none
+	Nodes     int            `json:"nodes"`  // all processes, servers included
+	// Servers is how many of the processes, the last ones, are servers of the system that the others are
+	// clients of.
+	Servers  int          `json:"servers,omitempty"`
+	Shape    algo.Shape   `json:"shape"`
+	Network  link.Network `json:"network"`
+	Detector Detector     `json:"detector"`
+	Scenario Scenario     `json:"scenario"`
+	Leader   algo.ID      `json:"leader,omitempty"` // settled at the start
+	Holder   algo.ID      `json:"holder,omitempty"` // of the token; None: the least ID
+	Crashed  []algo.ID    `json:"crashed,omitempty"`
+	Hosts    []Host       `json:"hosts,omitempty"` // nil: the experiment names none
 	// PerProcess is how many processes share one of the operating system, as goroutines of it;
 	// 0: each has its own.
 	PerProcess int `json:"per_process,omitempty"`
@@ -81,6 +84,12 @@ type Setup struct {
 	// Handling, if not nil, adds up what the algorithm's handlers cost the simulator.
 	Handling *Handling
 }
+
+// Clients is how many processes ask for critical sections, or elect a leader: all but the servers.
+func (p *Plan) Clients() int { return p.Nodes - p.Servers }
+
+// Serves says whether process id is one of the servers.
+func (p *Plan) Serves(id algo.ID) bool { return int(id) > p.Clients() }
 
 // Places is how many processes of one session may be in the critical section at once; 0: any number, or
 // there is none.

@@ -282,6 +282,11 @@ func (m *Process) Do(now time.Duration, op string, target algo.ID) {
 	m.feed(now, algo.Event{Type: algo.Do, Op: op, Peer: target})
 }
 
+// Happened is what a Live process has posted.
+func (m *Process) Happened(now time.Duration, f func(algo.Env)) {
+	m.feed(now, algo.Event{Type: algo.Happen, Call: f})
+}
+
 // ErrInvariant is the error of a process whose own invariant does not hold.
 var ErrInvariant = errors.New("invariant")
 

@@ -445,8 +445,8 @@ func checkLed(p *Plan, wrong Wrong, what string, times int) {
 
 // checkInitiators checks how many begin together.
 func checkInitiators(p *Plan, wrong Wrong) {
-	if k := p.Scenario.Does().Begin(); k > p.Nodes {
-		wrong("scenario.initiators", "%d of %d nodes; write all", k, p.Nodes)
+	if k := p.Scenario.Does().Begin(); k > p.Clients() {
+		wrong("scenario.initiators", "%d of %d nodes; write all", k, p.Clients())
 	}
 }
 
@@ -478,7 +478,7 @@ func checkLoad(p *Plan, wrong Wrong) {
 // and its handing over, or by how often they ask, each of them after so long.
 func (p *Plan) cycle(think time.Duration) time.Duration {
 	alone := p.Scenario.Hold().Average() + 2*p.Network.Latency.Average()
-	return max(alone, (alone+think)/time.Duration(p.Nodes))
+	return max(alone, (alone+think)/time.Duration(p.Clients()))
 }
 
 // count is the operations, as a factor that cannot overflow.

@@ -35,7 +35,7 @@ func (b *Burst) Params() []param.Param {
 func (b *Burst) entries() entries           { return entries{&b.Hold, &b.Sessions, &b.SessionChoice} }
 func (b *Burst) Begin() int                 { return b.Initiators }
 func (b *Burst) Check(p *Plan, wrong Wrong) { checkInitiators(p, wrong) }
-func (b *Burst) Operations(p *Plan) int     { return cmp.Or(b.Initiators, p.Nodes) }
+func (b *Burst) Operations(p *Plan) int     { return cmp.Or(b.Initiators, p.Clients()) }
 func (b *Burst) Together(p *Plan) int       { return b.Operations(p) }
 func (b *Burst) scene() scene               { return together{} }
 func (b *Burst) Takes(p *Plan, _ time.Duration) time.Duration {
@@ -50,7 +50,7 @@ func (together) quiet(d *Coordinator, _ time.Duration, _ uint64, _ bool) { d.fin
 
 func (together) released(d *Coordinator, _ time.Duration) {
 	k := d.setup.plot.Begin()
-	if d.setup.Alg.Spec.Perpetual && (d.released == k || k == 0 && d.released == d.setup.Nodes) {
+	if d.setup.Alg.Spec.Perpetual && (d.released == k || k == 0 && d.released == d.setup.Clients()) {
 		d.finish()
 	}
 }

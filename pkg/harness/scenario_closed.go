@@ -48,7 +48,7 @@ func (c *Closed) Check(p *Plan, wrong Wrong) { checkLoad(p, wrong) }
 func (c *Closed) scene() scene               { return loaded{} }
 func (c *Closed) load() *load                { return &load{quota: c.quota, gap: c.gap} }
 
-func (c *Closed) Together(p *Plan) int { return min(p.Nodes, c.Operations(p)) }
+func (c *Closed) Together(p *Plan) int { return min(p.Clients(), c.Operations(p)) }
 
 func (c *Closed) Operations(p *Plan) int {
 	return cmp.Or(c.Requests, int(c.Duration/max(p.cycle(c.Think.Average()), time.Microsecond))+1)
@@ -65,8 +65,8 @@ func (c *Closed) quota(s *Setup, id algo.ID) uint64 {
 	if c.Requests == 0 {
 		return math.MaxUint64
 	}
-	quota := uint64(c.Requests / s.Nodes)
-	if int(id) <= c.Requests%s.Nodes { // in all: the first processes take one more
+	quota := uint64(c.Requests / s.Clients())
+	if int(id) <= c.Requests%s.Clients() { // in all: the first processes take one more
 		quota++
 	}
 	return quota

@@ -63,7 +63,7 @@ func (o *Open) Check(p *Plan, wrong Wrong) {
 	checkLoad(p, wrong)
 }
 
-func (o *Open) Together(p *Plan) int { return min(p.Nodes, o.Operations(p)) }
+func (o *Open) Together(p *Plan) int { return min(p.Clients(), o.Operations(p)) }
 
 func (o *Open) Operations(*Plan) int {
 	return cmp.Or(o.Requests, int(o.Rate*o.Duration.Seconds())+1)
@@ -80,7 +80,7 @@ func (o *Open) Takes(*Plan, time.Duration) time.Duration {
 // incarnation. So each process has a Poisson stream of its own, and all of them together
 // are one of the whole rate.
 func (o *Open) gap(s *Setup, id algo.ID, incarnation uint32, k uint64, _ time.Duration) time.Duration {
-	mean := float64(s.Nodes) / o.Rate // seconds between two arrivals of one process
+	mean := float64(s.Clients()) / o.Rate // seconds between two arrivals of one process
 	return time.Duration(unitGap(s, id, incarnation, k) * mean * float64(time.Second))
 }
 
@@ -94,12 +94,12 @@ func unitGap(s *Setup, id algo.ID, incarnation uint32, k uint64) float64 {
 // so that every node knows it.
 func (o *Open) last(s *Setup) (at time.Duration, by algo.ID) {
 	var streams Queue[algo.ID]
-	made := make([]uint64, s.Nodes+1)
+	made := make([]uint64, s.Clients()+1)
 	push := func(p algo.ID, from time.Duration) {
 		streams.Push(from+o.gap(s, p, 0, made[p], from), Application, p, p)
 		made[p]++
 	}
-	for _, p := range s.Graph.Peers() {
+	for _, p := range s.Graph.Peers()[:s.Clients()] {
 		push(p, 0)
 	}
 	for range o.Requests {

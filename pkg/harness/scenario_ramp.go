@@ -45,7 +45,7 @@ func (r *Ramp) entries() entries                { return entries{&r.Hold, &r.Ses
 func (r *Ramp) Lasts() time.Duration            { return r.Duration }
 func (r *Ramp) RateAt(at time.Duration) float64 { return r.StepRate(r.StepAt(at)) }
 func (r *Ramp) MeanRate() float64               { return (r.From + r.To) / 2 }
-func (r *Ramp) Together(p *Plan) int            { return min(p.Nodes, r.Operations(p)) }
+func (r *Ramp) Together(p *Plan) int            { return min(p.Clients(), r.Operations(p)) }
 
 func (r *Ramp) Operations(*Plan) int { return int(r.MeanRate()*r.Duration.Seconds()) + 1 }
 func (r *Ramp) scene() scene         { return loaded{} }
@@ -98,7 +98,7 @@ func (r *Ramp) StepEnd(i int) time.Duration {
 func (r *Ramp) gap(s *Setup, id algo.ID, incarnation uint32, k uint64, from time.Duration) time.Duration {
 	left, at := unitGap(s, id, incarnation, k), from
 	for i := r.StepAt(from); ; i++ {
-		rate := r.StepRate(i) / float64(s.Nodes) / float64(time.Second) // per nanosecond, of one process
+		rate := r.StepRate(i) / float64(s.Clients()) / float64(time.Second) // per nanosecond, of one process
 		end, gap := r.StepEnd(i), left/rate
 		if gap < float64(end-at) || i == r.Steps-1 {
 			return at - from + time.Duration(min(gap, float64(100*r.Duration)))

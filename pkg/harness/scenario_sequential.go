@@ -77,7 +77,7 @@ func (q *inSequence) released(d *Coordinator, now time.Duration) {
 
 // request is the next request.
 func (q *inSequence) request(d *Coordinator, now time.Duration) Instruction {
-	n := uint64(d.setup.Nodes)
+	n := uint64(d.setup.Clients())
 	p := uint64(q.done) % n
 	if q.of.Requesters != "in-turn" {
 		p = Derive(d.setup.Seed, "requester", uint64(q.done)) % n

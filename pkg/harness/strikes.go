@@ -71,6 +71,9 @@ func (f *faults) init(s *Setup) {
 			f.watched[trace.Deliver] = true
 			f.kinds[s.kind(s.Alg.Spec.Token)] = true
 		}
+		if c != nil && c.Serves {
+			f.watched[trace.Elected] = true
+		}
 		if c != nil && c.Sections {
 			f.watched[trace.Granted], f.watched[trace.Released] = true, true
 		}
@@ -314,6 +317,7 @@ type situation struct {
 }
 
 func (s *situation) Peers() []algo.ID      { return s.d.setup.Graph.Peers() }
+func (s *situation) Servers() int          { return s.d.setup.Servers }
 func (s *situation) Up(p algo.ID) bool     { return s.d.up[p-1] }
 func (s *situation) Paused(p algo.ID) bool { return s.d.faults.paused[p-1] }
 func (s *situation) Inside(p algo.ID) bool { return s.d.faults.inside[p-1] }

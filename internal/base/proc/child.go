@@ -17,6 +17,7 @@ type Child struct {
 
 	pid    int
 	joins  bool   // it is in the group of this process
+	apart  bool   // it is the first of a PID namespace
 	trail  string // of what it starts; empty: that is not looked for
 	stderr *excerpt
 	done   chan struct{}
@@ -103,10 +104,13 @@ func (c *Child) signal(sig syscall.Signal) (time.Duration, error) {
 	return at, nil
 }
 
-// toGroup sends a signal to the group that the child leads, or to the child alone.
+// toGroup sends a signal to the group that the child leads, to all of its namespace, or to the child alone.
 func (c *Child) toGroup(sig syscall.Signal) error {
-	if c.joins {
+	switch {
+	case c.joins:
 		return signalOne(c.pid, sig)
+	case c.apart && (sig == sigStop || sig == sigCont):
+		return signalSpace(c.pid, sig)
 	}
 	return signalGroup(c.pid, sig)
 }

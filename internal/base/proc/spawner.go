@@ -37,6 +37,10 @@ type Command struct {
 	Sweep bool
 	// Joins has the child in the process group of this process: a signal to the group reaches both.
 	Joins bool
+	// Apart has the child be the first process of a PID namespace of its own, as another user than root: with it
+	// ends all that it has started, and Pause stops that as well. It may mount file systems that nobody else
+	// sees. Linux alone has such namespaces.
+	Apart bool
 	// Net is the network namespace, an open file of /proc, in which the child runs; nil: that of this
 	// process. Linux alone has them, and to enter one takes CAP_SYS_ADMIN.
 	Net *os.File
@@ -101,7 +105,7 @@ func (r *spawnRequest) start() spawnResult {
 	args := append([]string{cmp.Or(r.command.Name, r.command.Path)}, r.command.Args...)
 	p, err := os.StartProcess(r.command.Path, args, &os.ProcAttr{
 		Dir: r.command.Dir, Env: lastOfKeys(r.command.Env), Files: r.files,
-		Sys: childAttr(r.command.Joins),
+		Sys: childAttr(&r.command),
 	})
 	return spawnResult{p, err}
 }
@@ -158,7 +162,7 @@ func (s *Spawner) start(c Command) (*Child, error) {
 	}
 	child := &Child{
 		Stdin: ours[0], Stdout: ours[1], stderr: newExcerpt(ours[2]),
-		pid: process.Pid, joins: c.Joins, trail: trail, done: make(chan struct{}),
+		pid: process.Pid, joins: c.Joins, apart: c.Apart, trail: trail, done: make(chan struct{}),
 	}
 	if !s.adopt(child) { // closed in the meantime
 		child.Kill()

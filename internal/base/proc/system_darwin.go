@@ -9,7 +9,10 @@ import (
 )
 
 // There is no Pdeathsig here: an orphan notices by the end of its input.
-func childAttr(joins bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: !joins} }
+func childAttr(c *Command) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: !c.Joins} }
+
+// signalSpace is for a namespace, which this system does not have.
+func signalSpace(int, syscall.Signal) error { return errors.ErrUnsupported }
 
 func closeStrangeFilesOnExec() {}
 

@@ -2,15 +2,69 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-func childAttr(joins bool) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: !joins, Pdeathsig: syscall.SIGKILL}
+func childAttr(c *Command) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: !c.Joins, Pdeathsig: syscall.SIGKILL}
+	if c.Apart {
+		user, group := os.Getuid(), os.Getgid()
+		attr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: unprivileged(user), HostID: user, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: unprivileged(group), HostID: group, Size: 1}}
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+	}
+	return attr
+}
+
+// nobody is a user, and a group, that every system knows by a name, which some servers ask for.
+const nobody = 65534
+
+// unprivileged is what a user or group of this process is called in a namespace: servers of databases refuse
+// to run as root.
+func unprivileged(id int) int {
+	if id == 0 {
+		return nobody
+	}
+	return id
+}
+
+// signalSpace sends a signal to every process of the PID namespace that pid is the first of. It looks again
+// until it finds none that it has not met: some may start others meanwhile.
+func signalSpace(pid int, sig syscall.Signal) error {
+	if err := unix.Kill(pid, sig); err != nil {
+		return err
+	}
+	space, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	if err != nil {
+		return err
+	}
+	met := map[int]bool{pid: true}
+	for again := true; again; {
+		again = false
+		list, err := os.ReadDir("/proc")
+		if err != nil {
+			return err
+		}
+		for _, entry := range list {
+			other, err := strconv.Atoi(entry.Name())
+			if err != nil || met[other] {
+				continue
+			}
+			met[other] = true
+			if of, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", other)); err == nil && of == space {
+				_ = unix.Kill(other, sig) // it has ended, perhaps
+				again = true
+			}
+		}
+	}
+	return nil
 }
 
 // closeStrangeFilesOnExec spares children the files that this process inherited

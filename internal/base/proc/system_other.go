@@ -21,7 +21,9 @@ const (
 var errNoChildren = fmt.Errorf("real processes need Linux or macOS; use transport: sim: %w",
 	errors.ErrUnsupported)
 
-func childAttr(bool) *syscall.SysProcAttr { return nil }
+func childAttr(*Command) *syscall.SysProcAttr { return nil }
+
+func signalSpace(int, syscall.Signal) error { return errNoChildren }
 
 func closeStrangeFilesOnExec() {}
 

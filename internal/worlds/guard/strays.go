@@ -50,9 +50,10 @@ func Idlers() (name string, err error) {
 	return "", nil
 }
 
-// home is the package of p's type; "" if it has none, or its code is not in this process.
+// home is the package of p's type; "" if it has none, its code is not in this process, or goroutines are its own.
 func home(p algo.Process) string {
-	if _, is := p.(algo.Guest); is {
+	switch p.(type) {
+	case algo.Guest, algo.Live:
 		return ""
 	}
 	t := reflect.TypeOf(p)

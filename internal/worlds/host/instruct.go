@@ -198,7 +198,7 @@ func (t *trial) Restart(p algo.ID, due time.Duration) {
 		return
 	}
 	fresh := t.newNode(agent.Ref{ID: n.ID, Incarnation: n.Incarnation + 1})
-	fresh.dead, fresh.due, fresh.deadline = true, due, t.now()+t.machine.cfg.Ready
+	fresh.dead, fresh.due, fresh.deadline = true, due, t.now()+t.patience()
 	t.checkAgent(t.startNode(fresh))
 }
 

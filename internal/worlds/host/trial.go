@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/clock"
+	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/internal/worlds/host/agent"
 	"github.com/conclave-bench/conclave/internal/worlds/host/control"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -161,7 +162,7 @@ func (t *trial) beginAtAgents() (err error) {
 		return err
 	}
 	trial := agent.Trial{Plan: plan, Nodes: t.setup.Nodes, Tallies: len(t.omissions),
-		PerProcess: t.setup.PerProcess, Reuse: t.setup.Reuse}
+		PerProcess: t.setup.PerProcess, Reuse: t.setup.Reuse, Apart: t.setup.Alg.Service}
 	for _, s := range t.sites {
 		if err := s.agent.Begin(trial, t.reports); err != nil {
 			return err
@@ -214,7 +215,7 @@ func (t *trial) startSome(ctx context.Context, from, to int) (harness.End, error
 // await waits until so many nodes have reported what is awaited of each.
 func (t *trial) await(ctx context.Context, missing int, heard func(*node, *control.Report) bool) (
 	harness.End, error) {
-	deadline := time.NewTimer(t.machine.cfg.Ready)
+	deadline := time.NewTimer(t.patience())
 	defer deadline.Stop()
 	for missing > 0 {
 		select {
@@ -272,10 +273,10 @@ func (t *trial) notReady() harness.End {
 	}
 	if len(late) == 0 {
 		return harness.End{Invalid: []string{fmt.Sprintf("nodes that are ready have not read an order "+
-			"within %v", t.machine.cfg.Ready)}}
+			"within %v", t.patience())}}
 	}
 	return harness.End{Invalid: []string{fmt.Sprintf("%d of %d nodes were not ready within %v: %s",
-		len(late), len(t.nodes), t.machine.cfg.Ready, strings.Join(late, ", "))}}
+		len(late), len(t.nodes), t.patience(), strings.Join(late, ", "))}}
 }
 
 func (t *trial) stillborn(r *agent.Report) harness.End {
@@ -283,7 +284,7 @@ func (t *trial) stillborn(r *agent.Report) harness.End {
 	if why == "" {
 		why = r.Ended.Why
 	}
-	err := fmt.Errorf("node p%d was not ready: %s", r.Node.ID, why)
+	err := fmt.Errorf("node p%d was not ready: %s", r.Node.ID, proc.Harmless(why))
 	return harness.End{Invalid: []string{t.machine.of(t.machine.hosts[t.place[r.Node.ID-1]], err).Error()}}
 }
 
@@ -296,6 +297,9 @@ func (t *trial) startNode(n *node) error {
 	a.Bus.Stamp = t.setup.Network.Real
 	if t.setup.Network.Wire {
 		a.Mesh, a.Links = t.mesh(), nil
+	}
+	if t.setup.Alg.Service {
+		a.Mesh, a.Site = nil, t.addresses()
 	}
 	for kind := range trace.Types() {
 		if t.coordinator.Watches(kind) {
@@ -385,11 +389,22 @@ func (t *trial) run(ctx context.Context) error {
 	return nil
 }
 
+// patience is how long a node may take to be ready: servers make databases, and elect a leader, first.
+func (t *trial) patience() time.Duration {
+	if t.setup.Alg.Service {
+		return max(t.machine.cfg.Ready, servicePatience)
+	}
+	return t.machine.cfg.Ready
+}
+
+// servicePatience is that of systems that people run.
+const servicePatience = 90 * time.Second
+
 // lookForLate ends a trial that waits in vain for a node to be up again.
 func (t *trial) lookForLate(now time.Duration) {
 	for _, n := range t.nodes {
 		if n.joining() && now > n.deadline {
-			t.spoil("node p%d was not ready again within %v", n.ID, t.machine.cfg.Ready)
+			t.spoil("node p%d was not ready again within %v", n.ID, t.patience())
 		}
 	}
 }

@@ -75,6 +75,19 @@ func (t *trial) mesh() *mesh.Config {
 	return cfg
 }
 
+// addresses is where the processes of a system are.
+func (t *trial) addresses() *algo.Site {
+	s := &algo.Site{}
+	for i := range t.nodes {
+		id := algo.ID(i + 1)
+		s.Addresses = append(s.Addresses, wire.Address(uint32(id)))
+		if t.setup.Servers == 0 || t.setup.Serves(id) {
+			s.Servers = append(s.Servers, id)
+		}
+	}
+	return s
+}
+
 // startWire has the faults of links count from the common start.
 func (t *trial) startWire() error {
 	if !t.setup.Network.Wire {

@@ -101,6 +101,8 @@ type Trial struct {
 	PerProcess int `json:"per_process,omitempty"`
 	// Reuse has a process be a node of one trial after the other.
 	Reuse bool `json:"reuse,omitempty"`
+	// Apart has all that a node has started end, and pause, with it: a system that people run starts servers.
+	Apart bool `json:"apart,omitempty"`
 }
 
 // A Stock is what a machine has, and what of it the trial has taken.

@@ -180,6 +180,11 @@ func (l *Local) Start(a control.Assignment) (err error) {
 		}
 		return nil
 	}
+	if a.Site != nil {
+		if a.Site, err = s.site(n, a.Site); err != nil {
+			return err
+		}
+	}
 	line, err := json.Marshal(&a)
 	if err != nil {
 		return err
@@ -196,6 +201,13 @@ func (l *Local) Start(a control.Assignment) (err error) {
 	_ = child.Stdin.SetWriteDeadline(time.Now().Add(l.cfg.Ready))
 	go s.listen(n, child, slices.Concat([]byte(s.Plan), []byte{'\n'}, line, []byte{'\n'}))
 	return nil
+}
+
+// site is where the process of n lives: in a folder of its own, which all its incarnations share.
+func (s *session) site(n *node, given *algo.Site) (*algo.Site, error) {
+	at := *given
+	at.Folder = filepath.Join(s.dir, fmt.Sprintf("site-p%d", n.ID))
+	return &at, os.MkdirAll(at.Folder, 0o700)
 }
 
 // Stock implements Agent.
@@ -239,7 +251,11 @@ func (l *Local) reuse(n *node) *proc.Child {
 
 // spawn starts a process for nodes in a network namespace; nil: that of this process.
 func (l *Local) spawn(net *os.File) (*proc.Child, error) {
-	return l.spawner.Start(proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env, Net: net})
+	c := proc.Command{Path: l.cfg.Exe, Args: l.cfg.Args, Env: l.cfg.Env, Net: net}
+	if l.session.Apart { // servers fork and make process groups of their own
+		c.Apart, c.Env = true, slices.Concat(c.Env, []string{"PATH=" + os.Getenv("PATH")})
+	}
+	return l.spawner.Start(c)
 }
 
 func (s *session) add(n *node) { s.nodes, s.byRef[n.Ref] = append(s.nodes, n), n }

@@ -52,6 +52,10 @@ type node struct {
 
 	handling handling
 
+	news chan func(algo.Env) // what a Live process posts
+	life algo.Live           // nil: it is none
+	done chan struct{}       // closed when nobody hears news any more
+
 	cuts      link.Cuts
 	overrides link.Overrides
 	start     time.Duration // the common start, by Monotonic
@@ -141,7 +145,10 @@ func Run(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return (&node{out: v}).refuse(err)
 		}
-		if !again {
+		if setup.Alg.Service {
+			// Servers that it starts inherit what limits it. They may take all processors and more memory.
+			_ = os.Unsetenv("GOMAXPROCS")
+		} else if !again {
 			guard.Confine(mostMemory(plan.PerProcess))
 		}
 		if plan.PerProcess > 0 {
@@ -202,7 +209,10 @@ func (n *node) live(joined func(), last func() bool) error {
 	}
 	n.shareUsage(control.WordAfter)
 	alone := last()
-	if err == nil && n.broken == nil && n.process != nil && alone {
+	if n.life != nil {
+		close(n.done)
+		n.life.Close()
+	} else if err == nil && n.broken == nil && n.process != nil && alone {
 		if n.broken = guard.Strays(n.process.Plugin()); n.broken == nil && !n.shared() {
 			n.broken = guard.Files()
 		}
@@ -260,7 +270,24 @@ func (n *node) joinTrial() (err error) {
 	if n.alarm, err = clock.NewAlarm(); err != nil {
 		return err
 	}
-	return n.connect(n.setup.Trial)
+	if err := n.connect(n.setup.Trial); err != nil || n.Site == nil {
+		return err
+	}
+	return n.open()
+}
+
+// open makes the process of a system, and begins its life before the common start: what it does to be ready is
+// no part of the trial.
+func (n *node) open() error {
+	n.news, n.done = make(chan func(algo.Env), 1024), make(chan struct{})
+	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, nil, &n.buf)
+	n.life = n.process.Plugin().(algo.Live)
+	return n.life.Open(*n.Site, func(f func(algo.Env)) {
+		select {
+		case n.news <- f:
+		case <-n.done:
+		}
+	})
 }
 
 func (n *node) connect(trial string) (err error) {
@@ -268,7 +295,9 @@ func (n *node) connect(trial string) (err error) {
 	if n.shared() { // else rooms for all would fill the memory
 		n.Bus.Room = 4096 + 4*n.setup.Nodes
 	}
-	if n.Mesh != nil {
+	if n.Site != nil {
+		n.conn = transport.None{}
+	} else if n.Mesh != nil {
 		n.conn = mesh.New(*n.Mesh)
 	} else if n.conn, err = bus.Dial(n.Bus); err != nil {
 		n.conn = nil // and no nil of the bus
@@ -420,11 +449,21 @@ func (n *node) handleEvents() error {
 			if n.obeyOrder(o) {
 				return n.failed
 			}
+		case f := <-n.news:
+			n.hear(f)
 		case broken := <-faults:
 			return broken
 		}
 	}
 	return n.failed
+}
+
+// hear has the process learn what happened to it.
+func (n *node) hear(f func(algo.Env)) {
+	now := n.clock()
+	n.beginEvent(now, now, 0)
+	n.process.Happened(n.now, f)
+	n.shareState()
 }
 
 // faults tells of a fault of the connection, which spoils the trial, so that it does not go on
@@ -477,7 +516,9 @@ func (n *node) startProcess() {
 			return
 		}
 	}
-	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
+	if n.process == nil {
+		n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, saved, &n.buf)
+	}
 	n.process.Due, n.process.Mounted = n.Due, n.mounted
 	n.process.Start(n.now)
 	for _, i := range n.Timeline {

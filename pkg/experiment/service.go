@@ -1,0 +1,66 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/conclave-bench/conclave/internal/base/transport"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/fault"
+	"github.com/conclave-bench/conclave/pkg/harness"
+)
+
+// servers adds the servers of a system to the plan, behind the processes that the experiment asks for, and
+// checks what a system needs of the rest of the experiment.
+func (v *variant) servers(p *harness.Plan) {
+	a := v.contender.alg
+	if !a.Service {
+		return
+	}
+	if v.Transport != transport.NATS.Name {
+		v.wrong("transport", "%s, but %s is a system of real programs; write transport: %s", v.Transport, a.ID,
+			transport.NATS.Name)
+	} else if !p.Network.Wire {
+		v.wrong("network.wire", "missing, but the packets of %s cross a network of their own; write "+
+			"network: {wire: true}", a.ID)
+	}
+	if a.Spec.Servers == "" {
+		return
+	}
+	params, errs := a.Spec.Resolve(v.params, p.Known())
+	if len(errs) > 0 { // they are reported when all is known that parameters follow from
+		return
+	}
+	p.Servers = a.Spec.ServersOf(params)
+	p.Nodes += p.Servers
+}
+
+// serverEvent says whether the event is about the servers of a system, and this algorithm has none.
+func (v *variant) serverless(e *event) bool {
+	c := fault.Choices.Named(e.Who)
+	return c != nil && c.Serves && v.contender.alg.Spec.Servers == ""
+}
+
+// checkServerless refuses an event about servers where no algorithm that is compared has any.
+func (v *variant) checkServerless(e *event) {
+	if v.serverless(e) && !slices.ContainsFunc(v.contenders, func(c *contender) bool {
+		return c.alg.Spec.Servers != ""
+	}) {
+		v.Add(e.at, e.key+".who", "%s, but no algorithm of the experiment is a system with servers (has: %s)",
+			e.Who, strings.Join(serviceNames(v.contender.alg.Problem), ", "))
+	}
+}
+
+// serviceNames are the systems with servers that this program links.
+func serviceNames(problem algo.Problem) []string {
+	var names []string
+	for _, a := range algo.All() {
+		if a.Service && a.Spec.Servers != "" && a.Problem == problem {
+			names = append(names, a.ID)
+		}
+	}
+	if names == nil {
+		return []string{"none; bench-systems links them"}
+	}
+	return names
+}
