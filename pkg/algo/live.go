@@ -9,8 +9,8 @@ import (
 // takes place in real time, outside of events, in goroutines and programs of its own; it tells of that in
 // events that it posts. So it runs on real nodes alone.
 //
-// A process that is to ask for a critical section is a Mutex as well, and one that tells who leads, which
-// servers also do, an Elector.
+// A process that is to ask for a critical section is a Mutex as well, and one that reports the leader, which
+// servers do as well, an Elector.
 type Live interface {
 	Process
 	// Open begins the process's life at a site, and returns when it can take part: a client when it is

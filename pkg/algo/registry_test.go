@@ -280,7 +280,7 @@ func TestAddObserved(t *testing.T) {
 	emptyRegistry(t)
 	s := goodSpec()
 	if err := AddObserved(MutualExclusion, s); err == nil ||
-		!strings.Contains(err.Error(), "only observed, but declares messages") {
+		!strings.Contains(err.Error(), "its messages are not seen, but it declares some") {
 		t.Errorf("got %v", err)
 	}
 	s.Messages, s.Auxiliary, s.Saves = nil, nil, nil

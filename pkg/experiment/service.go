@@ -18,8 +18,8 @@ func (v *variant) servers(p *harness.Plan) {
 		return
 	}
 	if v.Transport != transport.NATS.Name {
-		v.wrong("transport", "%s, but %s is a system of real programs; write transport: %s", v.Transport, a.ID,
-			transport.NATS.Name)
+		v.wrong("transport", "%s, but %s is a system of real programs; write transport: %s", v.Transport,
+			a.ID, transport.NATS.Name)
 	} else if !p.Network.Wire {
 		v.wrong("network.wire", "missing, but the packets of %s cross a network of their own; write "+
 			"network: {wire: true}", a.ID)
@@ -35,7 +35,7 @@ func (v *variant) servers(p *harness.Plan) {
 	p.Nodes += p.Servers
 }
 
-// serverEvent says whether the event is about the servers of a system, and this algorithm has none.
+// serverless says whether the event is about the servers of a system, and this algorithm has none.
 func (v *variant) serverless(e *event) bool {
 	c := fault.Choices.Named(e.Who)
 	return c != nil && c.Serves && v.contender.alg.Spec.Servers == ""

@@ -92,8 +92,9 @@ var Choices = Words[Choice]{
 
 // serverNumber is the k-th server of a system, from 1 on.
 func serverNumber(k int) Choice {
-	return Choice{Name: fmt.Sprintf("server-%d", k), Doc: fmt.Sprintf("server %d of a system with servers", k),
-		Serves: true, Find: func(s Situation) []algo.ID {
+	return Choice{Name: fmt.Sprintf("server-%d", k), Serves: true,
+		Doc: fmt.Sprintf("server %d of a system with servers", k),
+		Find: func(s Situation) []algo.ID {
 			if k > s.Servers() {
 				return nil
 			}

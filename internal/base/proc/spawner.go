@@ -37,9 +37,9 @@ type Command struct {
 	Sweep bool
 	// Joins has the child in the process group of this process: a signal to the group reaches both.
 	Joins bool
-	// Apart has the child be the first process of a PID namespace of its own, as another user than root: with it
-	// ends all that it has started, and Pause stops that as well. It may mount file systems that nobody else
-	// sees. Linux alone has such namespaces.
+	// Apart has the child be the first process of a PID namespace of its own, as another user than root:
+	// with it ends all that it has started, and Pause stops that as well. It may mount file systems that
+	// nobody else sees. Linux alone has such namespaces.
 	Apart bool
 	// Net is the network namespace, an open file of /proc, in which the child runs; nil: that of this
 	// process. Linux alone has them, and to enter one takes CAP_SYS_ADMIN.

@@ -50,7 +50,8 @@ func Idlers() (name string, err error) {
 	return "", nil
 }
 
-// home is the package of p's type; "" if it has none, its code is not in this process, or goroutines are its own.
+// home is the package of p's type; "" if it has none, its code is not in this process, or it may have
+// goroutines.
 func home(p algo.Process) string {
 	switch p.(type) {
 	case algo.Guest, algo.Live:

@@ -15,7 +15,7 @@ import (
 // have happened that neither shows (F. Mattern, Distributed Computing 2, 1987).
 func (t *trial) lookForQuiet() {
 	now := t.now()
-	if t.setup.Alg.Service || now < t.changeAt { // what a system does is not seen, so it is never known to rest
+	if t.setup.Alg.Service || now < t.changeAt { // what a system does is not seen: it may never rest
 		return
 	}
 	first, ok := t.takeView(now)

@@ -26,7 +26,7 @@ type Assignment struct {
 	Limit       int64                 `json:"limit,omitempty"`
 	Bus         bus.DialConfig        `json:"bus"`
 	Mesh        *mesh.Config          `json:"mesh,omitempty"`  // in place of the bus
-	Site        *algo.Site            `json:"site,omitempty"`  // of a Live process; its folder is the agent's to say
+	Site        *algo.Site            `json:"site,omitempty"`  // of a Live process; the agent adds the folder
 	Watch       []trace.Type          `json:"watch,omitempty"` // records to report at once
 	Kinds       []uint8               `json:"kinds,omitempty"` // of messages, where those are watched
 	Timeline    []harness.Instruction `json:"timeline,omitempty"`

@@ -276,8 +276,8 @@ func (n *node) joinTrial() (err error) {
 	return n.open()
 }
 
-// open makes the process of a system, and begins its life before the common start: what it does to be ready is
-// no part of the trial.
+// open makes the process of a system, and begins its life before the common start: what it does to be
+// ready is no part of the trial.
 func (n *node) open() error {
 	n.news, n.done = make(chan func(algo.Env), 1024), make(chan struct{})
 	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, nil, &n.buf)
