@@ -75,6 +75,7 @@ func proveFlags(c *cobra.Command, q *prove.Request, quiet *bool) {
 	flags.IntVar(&q.Copies, "copies", 0, "at most `N` messages arrive twice")
 	flags.IntVar(&q.Overtakes, "overtakes", 0, "at most `N` messages overtake others on a FIFO link")
 	flags.IntVar(&q.Suspicions, "suspicions", 0, "at most `N` false suspicions by the failure detector")
+	flags.IntVar(&q.Cuts, "cuts", 0, "at most `N` cuts of a link, or between two groups, which heal")
 	flags.IntVar(&q.Timeouts, "time-outs", 0, "at most `N` timers expire; -1: any number (default: 0, or "+
 		"any if it needs bounded delays)")
 	flags.BoolVar(&q.Live, "live", true, "check, too, that everything can still complete in every state, of "+

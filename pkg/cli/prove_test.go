@@ -73,6 +73,7 @@ func TestProve_Usage(t *testing.T) {
 		"naimi-trehel --nodes 9":        "9 processes, expected 1 to 8",
 		"naimi-trehel --requests 0":     "0 requests, expected 1 to 15",
 		"naimi-trehel --losses 16":      "16 losses, expected 0 to 15",
+		"naimi-trehel --cuts 16":        "16 cuts, expected 0 to 15",
 		"naimi-trehel --time-outs -2":   "-2 time-outs, expected 0 to 255, or any",
 		"naimi-trehel --states -1":      "--states -1, expected 1 or more",
 		"naimi-trehel --memory 0":       "--memory 0, expected 1 or more",

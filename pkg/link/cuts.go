@@ -109,6 +109,12 @@ func (c *Cuts) Severed(i, j uint32, from, to time.Duration) bool {
 	return down
 }
 
+// Cuts says whether the change is about the link from process i to process j.
+func (c *Change) Cuts(i, j uint32) bool {
+	change := cut{*c, newLinkSet(c.Links)}
+	return change.means(i, j)
+}
+
 // Whole says that no link was ever cut.
 func (c *Cuts) Whole() bool { return len(c.changes) == 0 }
 

@@ -100,7 +100,7 @@ func (q *Request) text() string {
 		name string
 		n    int
 	}{{"crashes", q.Crashes}, {"losses", q.Losses}, {"copies", q.Copies}, {"overtakes", q.Overtakes},
-		{"suspicions", q.Suspicions}, {"time-outs", q.Timeouts}} {
+		{"cuts", q.Cuts}, {"suspicions", q.Suspicions}, {"time-outs", q.Timeouts}} {
 		switch {
 		case b.n == prove.Any:
 			words = append(words, b.name+"=any")

@@ -28,6 +28,7 @@ func TestScript(t *testing.T) {
 		{"mutex/central", prove.Budget{Crashes: 1}, "p2 has not completed", "deadlock"},
 		{"mutex/lodha-kshemkalyani", prove.Budget{Copies: 1}, "p3 granted while p1 is inside", "mutual-exclusion"},
 		{"mutex/lamport", prove.Budget{Overtakes: 1}, "p2 granted while p1 is inside", "mutual-exclusion"},
+		{"mutex/lamport", prove.Budget{Cuts: 1}, "p2 granted while p1 is inside", "mutual-exclusion"},
 		{"mutex/agrawal-el-abbadi", prove.Budget{Suspicions: 1}, "p2 granted while p1 is inside",
 			"mutual-exclusion"},
 		{"mutex/chandy-misra", prove.Budget{Losses: 1}, "p1 has not completed", "deadlock"},
@@ -103,7 +104,8 @@ func TestScript_All(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "searches all algorithms five times")
 	found, scripts := 0, 0
-	for _, b := range []prove.Budget{{Losses: 1}, {Crashes: 1}, {Copies: 1}, {Overtakes: 1}, {Suspicions: 1}} {
+	for _, b := range []prove.Budget{{Losses: 1}, {Crashes: 1}, {Copies: 1}, {Overtakes: 1}, {Suspicions: 1},
+		{Cuts: 1}} {
 		for _, a := range algo.All() {
 			if speechless[a.ID] {
 				continue

@@ -97,6 +97,8 @@ type flight struct {
 	taken    int // in which it arrives; 0: none
 	again    int // in which a second copy does; 0: none; -1: it does not, or later
 	lost     bool
+	// until is the step that has it lost: a crash of its receiver, or a cut of its link; 0: none.
+	until int
 }
 
 // schedule is the schedule with instants.
@@ -123,7 +125,7 @@ func (t *timetable) schedule() (*explore.Schedule, error) {
 	}
 	if t.alg.Spec.Needs.Synchrony == algo.Synchronous {
 		for _, m := range t.sent {
-			if m.taken == 0 || m.again < 0 {
+			if m.until == 0 && (m.taken == 0 || m.again < 0) {
 				t.bound(end, m.step, -(latency - time.Microsecond))
 			}
 		}
@@ -143,6 +145,8 @@ func (t *timetable) step(i int, s *prove.Step) error {
 	t.bound(0, i, t.tick)
 	t.last[s.Process] = i
 	switch s.Do {
+	case prove.Cut:
+		t.vanish(i, func(m *flight) bool { return s.Change.Cuts(uint32(m.from), uint32(m.to)) })
 	case prove.Repeated, prove.Delivery, prove.Loss:
 		m := t.sent[s.Took]
 		switch {
@@ -175,15 +179,7 @@ func (t *timetable) step(i int, s *prove.Step) error {
 				delete(t.armed, key)
 			}
 		}
-		for n, m := range t.sent { // what was on its way to it
-			if m.to == s.Process && m.again < 0 {
-				m.again = 0
-				t.sent[n] = m
-			}
-			if m.to == s.Process && m.taken == 0 {
-				delete(t.sent, n)
-			}
-		}
+		t.vanish(i, func(m *flight) bool { return m.to == s.Process })
 	case prove.Command:
 		if s.Event.Type == algo.Release {
 			from := t.inside[s.Process]
@@ -193,6 +189,25 @@ func (t *timetable) step(i int, s *prove.Step) error {
 	}
 	t.effects(i, s)
 	return nil
+}
+
+// vanish has what is on its way, and is meant, be lost in a step.
+func (t *timetable) vanish(i int, means func(*flight) bool) {
+	for n, m := range t.sent {
+		switch {
+		case !means(&m) || m.until > 0:
+			continue
+		case m.again < 0:
+			m.again = 0
+		case m.taken == 0:
+			m.until = i
+			t.bound(m.step, i, t.tick)
+			if t.alg.Spec.Needs.Synchrony == algo.Synchronous {
+				t.bound(i, m.step, -(latency - time.Microsecond))
+			}
+		}
+		t.sent[n] = m
+	}
 }
 
 // effects adds the bounds of what a process asks for in a step.
@@ -276,7 +291,7 @@ func (t *timetable) write() (*explore.Schedule, error) {
 				Args: fault.Args{Own: &fault.Drifting{Factor: 1.0 / slowest}}})
 		}
 	}
-	down := map[algo.ID]int{} // place of its crash in the script
+	down := map[algo.ID]int{} // place of its crash in the script; that of a cut for process 0
 	for i := range t.find.Schedule {
 		s := &t.find.Schedule[i]
 		e := harness.Event{At: t.at[i+1], Node: s.Process}
@@ -291,7 +306,10 @@ func (t *timetable) write() (*explore.Schedule, error) {
 		case prove.Crash:
 			e.Do = harness.DoCrash
 			down[s.Process] = len(out.Events)
-		case prove.Restart:
+		case prove.Cut:
+			e.Do, e.Groups, e.Links = harness.DoCut, s.Change.Groups, s.Change.Links
+			down[algo.None] = len(out.Events)
+		case prove.Restart, prove.Heal:
 			c := &out.Events[down[s.Process]]
 			c.For = e.At - c.At
 		case prove.Notice, prove.Suspicion:
@@ -328,6 +346,8 @@ func (t *timetable) messages(out *explore.Schedule) error {
 		switch {
 		case m.lost:
 			takes, e.Args = 0, fault.Lossy(1)
+		case m.until > 0:
+			takes = max(latency, t.at[m.until]-sent+t.tick)
 		case m.taken > 0:
 			takes = t.at[m.taken] - sent
 		case t.alg.Spec.Needs.Synchrony == algo.Synchronous:

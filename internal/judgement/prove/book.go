@@ -30,9 +30,11 @@ type book struct {
 	// incoming are the links to each process.
 	incoming [MostNodes][]int
 	planes   int
-	scratch  []byte
-	err      error
-	reads    bool // a process reads its clock
+	// divisions are what can be cut.
+	divisions []severed
+	scratch   []byte
+	err       error
+	reads     bool // a process reads its clock
 }
 
 // A place is a link.
@@ -95,6 +97,7 @@ func newBook(f *frame) *book {
 			}
 		}
 	}
+	e.divisions = e.cuts()
 	e.queues.find(nil, func() *queue { return &queue{} })
 	e.reigns.find(nil, func() []leadership { return nil })
 	return e

@@ -25,6 +25,8 @@ const (
 	restart
 	notice    // the detector tells of a crash
 	suspicion // and here of none
+	cut       // of links
+	heal      // of what is cut
 
 	// No steps of their own:
 	birth   // every process starts

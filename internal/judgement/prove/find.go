@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/link"
 )
 
 // errClock says that a process reads its clock, which was left out of the states.
@@ -30,6 +31,8 @@ const (
 	Restart   = restart   // of a process, with what it saved
 	Notice    = notice    // the detector reports a crash
 	Suspicion = suspicion // and here none
+	Cut       = cut       // of links
+	Heal      = heal      // of what is cut
 )
 
 // A Find is a promise that was broken, and how.
@@ -54,9 +57,11 @@ type Find struct {
 type Step struct {
 	Do      Action
 	Process algo.ID
-	Peer    algo.ID // of the detector: whom it means
+	Peer    algo.ID     // of the detector: whom it means
+	Change  link.Change // of a cut: what it cuts
 	Event   algo.Event
 	Sends   []Sending
+	Away    bool    // it is up, and out of reach
 	Took    int     // the number of the message that was delivered or lost
 	Armed   []Timer // timers set, in order
 	Stopped []algo.Timer
@@ -68,7 +73,7 @@ type Sending struct {
 	Number int // from 1
 	To     algo.ID
 	Msg    algo.Message
-	Down   bool // its receiver
+	Down   bool // its receiver, or the link
 }
 
 // A Timer is one that was set.
@@ -88,6 +93,10 @@ func (f *Find) Error() string {
 func (s Step) String() string {
 	what := ""
 	switch s.Do {
+	case cut:
+		return "links are cut: " + s.Change.String()
+	case heal:
+		return "links heal"
 	case crash:
 		what = "crashes"
 	case restart:
@@ -97,6 +106,9 @@ func (s Step) String() string {
 			s.Process)
 	case notice:
 		what = fmt.Sprintf("learns that p%d is down", s.Peer)
+		if s.Away {
+			what = fmt.Sprintf("suspects p%d, which is out of reach", s.Peer)
+		}
 	case suspicion:
 		what = fmt.Sprintf("suspects p%d, which is up", s.Peer)
 	case expiry:
@@ -197,8 +209,11 @@ func (n *narrator) step(v []uint32, c choice) (Step, error) {
 	n.refresh()
 	var m *message
 	switch c.do() {
+	case cut, heal:
+		return n.divide(c), nil
 	case notice, suspicion:
 		out.Peer = algo.ID(more + 1)
+		out.Away = c.do() == notice && n.at(more).up
 	case delivery, repeated, loss:
 		link, at := more>>8, more&255
 		do.msg, do.do = n.on(link).msgs[at], delivery
@@ -231,6 +246,21 @@ func (n *narrator) step(v []uint32, c choice) (Step, error) {
 	return out, n.effects(k, &out, &x)
 }
 
+// divide carries a cut out, or a heal, which are no process's.
+func (n *narrator) divide(c choice) Step {
+	out := Step{Do: c.do()}
+	if c.do() == cut {
+		what := severed(c.more())
+		out.Change = what.change(n.n)
+		for i, l := range n.links {
+			if what.between(int(l.from), int(l.to)) {
+				delete(n.flying, i)
+			}
+		}
+	}
+	return out
+}
+
 // effects copies what a process asked for, which the next call overwrites.
 func (n *narrator) effects(k int, out *Step, x *execution) error {
 	d := &deed{}
@@ -245,7 +275,7 @@ func (n *narrator) effects(k int, out *Step, x *execution) error {
 			kind, _ := n.setup.Alg.Codec.KindOf(e.Msg)
 			e.Msg = n.setup.Alg.Codec.Copy(kind, e.Msg)
 			n.sent++
-			down := !n.at(int(last.to)).up
+			down := !n.at(int(last.to)).up || n.cutAway().between(k, int(last.to))
 			if !down {
 				link := int(last.link)
 				n.flying[link] = append(n.flying[link], flight{last.msg, n.sent})

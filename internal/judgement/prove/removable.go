@@ -48,7 +48,15 @@ func (n *narrator) breaksBy(steps []Step) bool {
 // like says whether a choice in the present state is what happened in a step: the same message, timer, or
 // peer.
 func (w *worker) like(c choice, s *Step) bool {
-	if c.do() != s.Do || c.who() != int(s.Process)-1 {
+	if c.do() != s.Do {
+		return false
+	}
+	switch {
+	case c.do() == cut:
+		return severed(c.more()).change(w.n).String() == s.Change.String()
+	case c.do() == heal:
+		return true
+	case c.who() != int(s.Process)-1:
 		return false
 	}
 	switch c.do() {

@@ -211,7 +211,7 @@ func try(ctx context.Context, id string, w System, l Limits) (Space, error) {
 // run visits level after level.
 func (s *search) run() {
 	first := s.workers[0]
-	if s.limits.Live && s.promised() && !(s.listen && s.system.Crashes+s.system.Suspicions > 0) {
+	if s.limits.Live && s.promised() && s.hopeful() {
 		for _, w := range s.workers {
 			w.memory = &memory{}
 		}
@@ -255,6 +255,13 @@ func (s *search) run() {
 			return
 		}
 	}
+}
+
+// hopeful says whether an end is promised in all that the budget allows.
+func (s *search) hopeful() bool {
+	w := &s.system
+	return !(s.listen && w.Crashes+w.Suspicions+w.Cuts > 0) &&
+		(w.Cuts == 0 || s.setup.Alg.Spec.Survives.Loss)
 }
 
 // report reports the progress until it is stopped.

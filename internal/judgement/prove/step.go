@@ -71,8 +71,10 @@ func (w *worker) refresh() {
 	w.mu.Unlock()
 }
 
-// The places of a state: processes, links, who has led which term, what was spent.
-func (e *book) width() int        { return e.n + len(e.links) + 2 }
+// The places of a state: processes, links, who has led which term, what was spent, and what is cut if
+// anything can be.
+func (e *book) width() int        { return e.n + len(e.links) + 2 + min(e.system.Cuts, 1) }
+func (e *book) cutAt() int        { return e.n + len(e.links) + 2 }
 func (e *book) linkAt(i int) int  { return e.n + i }
 func (e *book) reignAt() int      { return e.n + len(e.links) }
 func (e *book) spentAt() int      { return e.n + len(e.links) + 1 }
@@ -185,6 +187,12 @@ func (w *worker) apply(v []uint32, print uint64, c choice) {
 		}
 	case suspicion:
 		w.spend(spentSuspicions)
+	case cut:
+		w.sever(severed(more))
+		return
+	case heal:
+		w.mend()
+		return
 	case restart:
 		for i := range w.n {
 			if w.at(i).doubts&(1<<k) != 0 {
@@ -232,8 +240,9 @@ func (w *worker) expire(k, which int) {
 
 // settle has what a process asks for happen, and looks at what it claims.
 func (w *worker) settle(k int, d *deed) {
+	away := w.cutAway()
 	for _, s := range d.sends {
-		if w.at(int(s.to)).up {
+		if w.at(int(s.to)).up && (away == 0 || !away.between(k, int(s.to))) {
 			w.push(int(s.link), s.msg)
 		}
 	}
@@ -299,7 +308,7 @@ func (w *worker) choices(v []uint32) (out []choice, held bool) {
 	copy(w.next, v)
 	out = w.list[:0]
 	flying := false
-	down := w.down()
+	down, away := w.down(), w.cutAway()
 	for k := range w.n {
 		l := w.at(k)
 		if !l.up {
@@ -312,8 +321,9 @@ func (w *worker) choices(v []uint32) (out []choice, held bool) {
 			out = append(out, choose(command, k, 0))
 		}
 		out, flying = w.arrivals(out, k, flying)
-		out = w.failures(out, k, down)
+		out = w.failures(out, k, down, away)
 	}
+	out = w.parts(out)
 	if flying && !w.free {
 		w.list = out
 		return out, false
@@ -357,8 +367,8 @@ func (w *worker) arrivals(out []choice, k int, flying bool) ([]choice, bool) {
 	return out, flying
 }
 
-// failures adds crashes of process k, and what the detector may tell it.
-func (w *worker) failures(out []choice, k, down int) []choice {
+// failures adds crashes of process k, and what the detector may tell it: of those out of reach, too.
+func (w *worker) failures(out []choice, k, down int, away severed) []choice {
 	l := w.at(k)
 	counted := w.learns && l.life > 0 && l.leads.of == algo.None // it counts as down as it is
 	if w.used(spentCrashes) < w.system.Crashes && (down < w.most || counted) {
@@ -373,7 +383,7 @@ func (w *worker) failures(out []choice, k, down int) []choice {
 		if p == k || !hears || l.doubts&(1<<p) != 0 {
 			continue
 		}
-		if !other.up {
+		if !other.up || away != 0 && away.between(k, p) {
 			out = append(out, choose(notice, k, p))
 		} else if w.used(spentSuspicions) < w.system.Suspicions {
 			out = append(out, choose(suspicion, k, p))
@@ -466,17 +476,26 @@ func (w *worker) passedOver() algo.ID {
 }
 
 // strayed says whether the detector has told a process something that it did not take back, as scripts
-// cannot: then nobody promises an end.
+// cannot, or whether a cut lost messages that the algorithm needs: then nobody promises an end.
 func (w *worker) strayed() bool {
-	if w.used(spentSuspicions) > 0 {
+	if w.used(spentSuspicions) > 0 || w.parted() && !w.setup.Alg.Spec.Survives.Loss {
 		return true
 	}
 	if !w.listen {
 		return false
 	}
 	for k := range w.n {
-		if l := w.at(k); l.up && l.life > 0 {
+		l := w.at(k)
+		if !l.up {
+			continue
+		}
+		if l.life > 0 {
 			return true
+		}
+		for p := range w.n {
+			if l.doubts&(1<<p) != 0 && w.at(p).up {
+				return true
+			}
 		}
 	}
 	return false

@@ -41,6 +41,7 @@ type Budget struct {
 	Copies     int // messages that arrive twice
 	Overtakes  int // messages that overtake others on a link that keeps their order
 	Suspicions int // false ones, by the failure detector
+	Cuts       int // of links, one after the other; each heals
 	// Timeouts is how many timers expire, up to 255; Any: any number.
 	Timeouts int
 }
@@ -104,7 +105,7 @@ func (w *System) check() error {
 		return fmt.Errorf("%d requests, expected 1 to %d", w.Requests, mostFaults)
 	}
 	for name, k := range map[string]int{"crashes": w.Crashes, "losses": w.Losses, "copies": w.Copies,
-		"overtakes": w.Overtakes, "suspicions": w.Suspicions} {
+		"overtakes": w.Overtakes, "suspicions": w.Suspicions, "cuts": w.Cuts} {
 		if k < 0 || k > mostFaults {
 			return fmt.Errorf("%d %s, expected 0 to %d", k, name, mostFaults)
 		}
@@ -192,6 +193,7 @@ func (w *System) Beyond(id string) (why []string, err error) {
 		w.Nodes, w.Crashes)
 	say(w.Losses > 0 && !s.Loss, "does not survive message loss")
 	say(w.Copies > 0 && !s.Duplication, "does not survive duplicated messages")
+	say(w.Cuts > 0 && !s.Partition, "does not survive a partition")
 	say(w.Overtakes > 0 && f.setup.Alg.Spec.Needs.FIFO, "needs FIFO links")
 	say(w.Suspicions > 0 && f.setup.Alg.Spec.Needs.Detector == algo.Perfect, "needs a perfect detector")
 	return why, nil
