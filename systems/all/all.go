@@ -2,6 +2,9 @@
 package all
 
 import (
+	"github.com/conclave-bench/conclave/systems/service/etcd"
+	"github.com/conclave-bench/conclave/systems/service/live"
+
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
 	_ "github.com/conclave-bench/conclave/systems/etcdnode"
 	_ "github.com/conclave-bench/conclave/systems/etcdraft"
@@ -9,3 +12,8 @@ import (
 	_ "github.com/conclave-bench/conclave/systems/memberlist"
 	_ "github.com/conclave-bench/conclave/systems/natsraft"
 )
+
+func init() {
+	live.Lock(&etcd.System{})
+	live.Election(&etcd.System{})
+}

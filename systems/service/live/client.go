@@ -1,0 +1,141 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/systems/service"
+)
+
+// A client is the process of a trial that takes the lock of a system.
+type client struct {
+	algo.Config
+	system service.System
+	post   func(func(algo.Env))
+	conn   service.Client
+	ctx    context.Context
+	cancel context.CancelFunc
+	orders chan order    // in their order
+	ended  chan struct{} // when all of them are done
+}
+
+// An order is what the application wants.
+type order bool
+
+const (
+	acquire order = true
+	release order = false
+)
+
+var (
+	_ algo.Live  = (*client)(nil)
+	_ algo.Mutex = (*client)(nil)
+)
+
+// Receive implements algo.Process: there are no messages.
+func (*client) Receive(algo.Env, algo.ID, algo.Message) {}
+
+// Open connects the client.
+func (c *client) Open(at algo.Site, post func(func(algo.Env))) (err error) {
+	c.post = post
+	c.orders, c.ended = make(chan order, 2), make(chan struct{})
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	within, stop := context.WithTimeout(c.ctx, startPatience)
+	defer stop()
+	c.conn, err = c.system.Dial(within, service.Cluster{Servers: at.ServerAddresses(), Options: options(c.Params)},
+		fmt.Sprintf("p%d-%d", c.ID, c.Incarnation))
+	if err != nil {
+		close(c.ended)
+		return fmt.Errorf("%s, client: %w", c.system.Name(), err)
+	}
+	go c.serve()
+	return nil
+}
+
+// Request has the lock acquired.
+func (c *client) Request(algo.Env) { c.orders <- acquire }
+
+// Release has it given back.
+func (c *client) Release(algo.Env) { c.orders <- release }
+
+// again is how long a client waits after an error, before it tries again.
+const again = 20 * time.Millisecond
+
+// serve does what the application wants, one after the other.
+func (c *client) serve() {
+	defer close(c.ended)
+	held := service.Grant{}
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case o := <-c.orders:
+			if o == acquire {
+				held = c.acquire()
+				continue
+			}
+			c.release(held)
+		}
+	}
+}
+
+// acquire tries until the client holds the lock.
+func (c *client) acquire() service.Grant {
+	last := ""
+	for c.ctx.Err() == nil {
+		g, err := c.conn.Acquire(c.ctx)
+		if err == nil {
+			c.post(func(env algo.Env) {
+				if g.Token > 0 {
+					env.Logf("token %d", g.Token)
+				}
+				env.Granted()
+			})
+			return g
+		}
+		if text := proc.Harmless(err.Error()); text != last && c.ctx.Err() == nil {
+			last = text
+			c.log("acquire: " + text)
+		}
+		select {
+		case <-c.ctx.Done():
+		case <-time.After(again):
+		}
+	}
+	return service.Grant{}
+}
+
+// release writes as the holder, where late writes are refused, and gives the lock back.
+func (c *client) release(held service.Grant) {
+	select {
+	case <-held.Lost:
+		c.log("the lock was lost")
+	default:
+	}
+	if err := c.conn.Write(c.ctx, held.Token, fmt.Sprint(c.ID)); errors.Is(err, service.ErrFenced) {
+		c.log("a late write was refused")
+	} else if err != nil && !errors.Is(err, service.ErrUnfenced) && c.ctx.Err() == nil {
+		c.log("write: " + err.Error())
+	}
+	if err := c.conn.Release(c.ctx); err != nil && c.ctx.Err() == nil {
+		c.log("release: " + err.Error())
+	}
+}
+
+func (c *client) log(text string) {
+	text = proc.Harmless(text)
+	c.post(func(env algo.Env) { env.Logf("%s", text) })
+}
+
+// Close ends the connection.
+func (c *client) Close() {
+	c.cancel()
+	if c.conn != nil {
+		_ = c.conn.Close() // what it held ends with it
+	}
+	<-c.ended
+}

@@ -1,0 +1,112 @@
+// Package live has the systems of package service take part in trials on real nodes: each server and each
+// client of a system is the process of a node.
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/systems/service"
+)
+
+// Names of parameters.
+const (
+	servers  = "servers"
+	beat     = "heartbeat"
+	patience = "election_timeout"
+	session  = "session"
+	fsync    = "fsync"
+	replicas = "replicas"
+	look     = "look"
+)
+
+// Lock registers the lock of a system as mutex/NAME: clients that ask, and servers behind them.
+func Lock(s service.System) {
+	spec := base(s, "its lock, with servers of its own programs")
+	sizes := s.Sizes()
+	spec.Servers = servers
+	spec.Params = append([]algo.Param{{Name: servers, Type: algo.Int, Min: int64(sizes[0]),
+		Max: int64(sizes[len(sizes)-1]), Default: algo.Const(int64(usual(sizes))),
+		Doc: "how many servers stand behind the processes, which are clients"}}, spec.Params...)
+	spec.Admits = algo.Admits{}
+	algo.RegisterService(algo.MutualExclusion, spec, func(c algo.Config) algo.Live {
+		return newProcess(s, c)
+	})
+}
+
+// Election registers the election among the servers of a system as election/NAME: each process is a server.
+func Election(s service.System) {
+	spec := base(s, "the election among its servers")
+	sizes := s.Sizes()
+	spec.Needs.Nodes = func(n int) error {
+		if n < sizes[0] || n > sizes[len(sizes)-1] {
+			return fmt.Errorf("%d servers; expected %d to %d", n, sizes[0], sizes[len(sizes)-1])
+		}
+		return nil
+	}
+	spec.Survives.Crashes = func(n int, _ algo.Params) int { return (n - 1) / 2 }
+	spec.Promises = algo.Promises{Announced: true, Leadership: algo.PerTerm}
+	spec.Service = algo.Agreed
+	spec.Params = append(spec.Params, algo.Param{Name: look, Type: algo.Duration, Min: time.Millisecond,
+		Default: algo.Const(5 * time.Millisecond), Doc: "how often each server is asked for its leader; an " +
+			"instant of an election is known to within that"})
+	facts := s.Facts(service.Options{})
+	if facts.Predicted != "" {
+		spec.Predicted = &algo.Prediction{By: facts.Predicted, Set: facts.Set,
+			Differs: "The algorithm begins with a settled leader, the servers elect their first."}
+	}
+	algo.RegisterService(algo.Election, spec, func(c algo.Config) algo.Live { return newProcess(s, c) })
+}
+
+// usual is three servers, or as many as there are.
+func usual(sizes []int) int {
+	if slices.Contains(sizes, 3) {
+		return 3
+	}
+	return sizes[len(sizes)-1]
+}
+
+// base is what the Specs of a system have in common.
+func base(s service.System, what string) algo.Spec {
+	wait := func(name, doc string) algo.Param {
+		return algo.Param{Name: name, Type: algo.Duration, Min: time.Duration(0),
+			Default: algo.Const(time.Duration(0)), Doc: doc + "; 0s: as the system has it"}
+	}
+	return algo.Spec{
+		Name: s.Name(), Summary: s.Title() + ": " + what,
+		Paper: algo.Paper{Authors: s.Title(), Title: s.Title(), Venue: algo.Unpublished,
+			Deviations: "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."},
+		Perpetual: true,
+		Params: []algo.Param{
+			wait(beat, "between two heartbeats of the leader"),
+			wait(patience, "without a heartbeat, until a server stands for election"),
+			wait(session, "without a sign of life, until a client's lock is free"),
+			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before they " +
+				"are answered, where the system does that"},
+			{Name: replicas, Type: algo.Int, Min: int64(0), Max: int64(9), Default: algo.Const(int64(0)),
+				Doc: "servers that a lock is kept on, where a system can keep it on fewer than all; 0: all"},
+		},
+		Needs: algo.Needs{Synchrony: algo.Synchronous},
+		Survives: algo.Faults{Loss: true, Duplication: true, Partition: true, Recovery: true,
+			Crashes: func(n int, _ algo.Params) int { return n }},
+		Breaks: "A holder that stands still for longer than its session is inside beside the next, unless what " +
+			"it writes is fenced.",
+	}
+}
+
+// options are those of package service with parameters p.
+func options(p algo.Params) service.Options {
+	return service.Options{Heartbeat: p.Duration(beat), ElectionTimeout: p.Duration(patience),
+		Session: p.Duration(session), NoSync: !p.Bool(fsync), Replicas: int(p.Int(replicas))}
+}
+
+// newProcess is a process of a trial, which learns from its site whether it is a server or a client.
+func newProcess(s service.System, c algo.Config) algo.Live {
+	if _, of := c.Params[servers]; of && int(c.ID) <= len(c.Peers)-int(c.Params.Int(servers)) {
+		return &client{Config: c, system: s}
+	}
+	return &server{Config: c, system: s}
+}

@@ -1,0 +1,128 @@
+// Package service has what the systems that people run, such as etcd and Redis, have in common: how their
+// servers are started, and how clients take a lock or learn who leads. Each system is an adapter in a folder
+// of its own; docs/how-to/adding-a-system.md shows how one is written.
+package service
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+)
+
+// A System is one that people run: its servers, and its clients.
+type System interface {
+	// Name is its word in experiments, as "etcd"; Title is its name for people.
+	Name() string
+	Title() string
+	// Packages are the distribution's packages that provide its programs.
+	Packages() []string
+	// Version is that of the installed program. If it is not installed, the error names the package.
+	Version(ctx context.Context) (string, error)
+	// Facts is what a reader of a figure has to know.
+	Facts(o Options) Facts
+	// Sizes are the numbers of servers that make sense, ascending.
+	Sizes() []int
+
+	// Prepare makes what a server needs before its first start, in its folder. Where that is there already,
+	// as after a crash, it does nothing.
+	Prepare(ctx context.Context, m Member) error
+	// Commands are the programs of a server, in the order in which they are started.
+	Commands(m Member) []Command
+	// Ready is nil if the server answers clients. It is asked again and again.
+	Ready(ctx context.Context, m Member) error
+	// Leader is the server that leads, as this one knows.
+	Leader(ctx context.Context, m Member) (Leadership, error)
+
+	// Dial connects a client. It waits until a server answers, as long as ctx allows.
+	Dial(ctx context.Context, c Cluster, client string) (Client, error)
+}
+
+// A Member is one server of a system.
+type Member struct {
+	Index   int          // from 0 on
+	Addr    netip.Addr   // its own address, at which no other server listens
+	Peers   []netip.Addr // of all servers, its own included, by Index
+	Folder  string       // its own; outlives a crash
+	Options Options
+}
+
+// A Cluster is the servers of a system, as clients know them.
+type Cluster struct {
+	Servers []netip.Addr
+	Options Options
+}
+
+// Options is what can be set of a system. A zero value is the system's own default.
+type Options struct {
+	Heartbeat       time.Duration // between two of the leader
+	ElectionTimeout time.Duration // without one, until a follower stands
+	Session         time.Duration // of a client or a lease: without a sign of life, until it is over
+	NoSync          bool          // writes are not forced to the disk
+	Replicas        int           // of what a lock is kept in, where that can be less than all servers
+}
+
+// Facts is what a reader of a figure has to know of a system.
+type Facts struct {
+	Fsync   bool          // an answer means that the write is on the disk
+	Session time.Duration // after which the lock of a client that is gone is free; 0: as soon as its connection
+	// Poll is how often a client asks again that waits; 0: it is told.
+	Poll    time.Duration
+	Client  string // the library of clients, with its version
+	Fencing bool   // a grant has a token that grows, with which a late write can be refused
+	// Predicted is the algorithm of Conclave, and its set, that predicts an election of the system; "": none.
+	Predicted, Set string
+}
+
+// A Command is a program to run.
+type Command struct {
+	Name string   // in messages
+	Path string   // of the executable, or its name, which PATH is searched for
+	Args []string // without the program's own name
+	Env  []string // added to that of this process
+	Dir  string   // where it runs; "": the folder of the member
+}
+
+// A Leadership is who leads.
+type Leadership struct {
+	Leader int    // the index of the server; -1: nobody
+	Term   uint64 // of its leadership; 0: the system has none
+}
+
+// A Client is one connection to a system. Its methods are called one at a time, but Close, which may be
+// called at any time and ends the others.
+type Client interface {
+	// Acquire waits until this client holds the lock.
+	Acquire(ctx context.Context) (Grant, error)
+	// Release gives it back.
+	Release(ctx context.Context) error
+	// Campaign waits until this client leads, and lets others see value.
+	Campaign(ctx context.Context, value string) (Grant, error)
+	// Resign ends that.
+	Resign(ctx context.Context) error
+	// Observe calls seen with each leader that there is, one after the other, until ctx ends.
+	Observe(ctx context.Context, seen func(Observed)) error
+	// Write writes a value that belongs to the holder of the lock with such a token. It is ErrFenced if a
+	// later one has been granted, and ErrUnfenced of a system that cannot tell.
+	Write(ctx context.Context, token int64, value string) error
+	// Close ends the connection, and whatever the client holds.
+	Close() error
+}
+
+// A Grant is the lock, or the leadership, as long as it lasts.
+type Grant struct {
+	Token int64           // grows from grant to grant; 0: the system has none
+	Lost  <-chan struct{} // closed when the client learns that it does not hold it any more
+}
+
+// An Observed is a leader as others see it.
+type Observed struct {
+	Value string // "": nobody leads
+	Token int64
+}
+
+// ErrFenced refuses a write of a client that has lost the lock.
+var ErrFenced = errors.New("another client has had the lock since")
+
+// ErrUnfenced is of a system that cannot refuse such a write.
+var ErrUnfenced = errors.New("this system has no fencing token")
