@@ -25,7 +25,8 @@ import (
 // A System is etcd.
 type System struct {
 	mu    sync.Mutex
-	conns map[netip.Addr]*clientv3.Client // to servers, to ask for their leader
+	conns map[netip.Addr]*clientv3.Client   // to servers, to ask for their leader
+	known map[netip.Addr]service.Leadership // the last whose term was known to a server
 }
 
 // The ports of each server.
@@ -143,13 +144,31 @@ func (s *System) Leader(ctx context.Context, m service.Member) (service.Leadersh
 	if err != nil {
 		return none, err
 	}
-	none.Term = status.RaftTerm
 	for i, p := range m.Peers {
 		if memberID(p) == status.Leader {
-			return service.Leadership{Leader: i, Term: status.RaftTerm}, nil
+			return s.within(m.Addr, service.Leadership{Leader: i, Term: status.RaftTerm}), nil
 		}
 	}
 	return none, nil
+}
+
+// within is a leadership with its term, if that is known. The term in a server's answer is that of the last
+// entry that it has applied (server.go, setTerm), so at first a new leader comes with the term of the one
+// before.
+func (s *System) within(a netip.Addr, now service.Leadership) service.Leadership {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, met := s.known[a]
+	switch {
+	case !met || now.Term != last.Term:
+		if s.known == nil {
+			s.known = map[netip.Addr]service.Leadership{}
+		}
+		s.known[a] = now
+	case now.Leader != last.Leader:
+		now.Term = 0
+	}
+	return now
 }
 
 // memberID is the number that etcd gives a member of a new cluster: the beginning of a digest of its address

@@ -129,7 +129,6 @@ func (s *server) await(ctx context.Context) error {
 // watch tells who leads, as the server knows, whenever that changes.
 func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.Env))) {
 	defer close(s.ended)
-	var said service.Leadership // what it last answered
 	every := 5 * time.Millisecond
 	if v, is := s.Params[look].(time.Duration); is {
 		every = v
@@ -138,10 +137,6 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.En
 	defer tick.Stop()
 	for {
 		now, err := s.system.Leader(ctx, s.member)
-		for err == nil && now != said { // etcd changes the leader first and the term then: two answers must agree
-			said = now
-			now, err = s.system.Leader(ctx, s.member)
-		}
 		leader := algo.None
 		if err == nil && now.Leader >= 0 && now.Leader < len(at.Servers) {
 			leader = at.Servers[now.Leader]
