@@ -49,9 +49,13 @@ func (*System) Sizes() []int { return []int{1, 3, 5, 7} }
 
 // Version implements service.System.
 func (*System) Version(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "etcd", "--version").Output()
+	path, err := service.Find("etcd", "etcd-server")
 	if err != nil {
-		return "", fmt.Errorf("etcd is not installed (Debian's package etcd-server): %w", err)
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("etcd --version: %w", err)
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
 	return strings.TrimPrefix(first, "etcd Version: "), nil
@@ -62,7 +66,7 @@ const session = 60 * time.Second
 
 // Facts implements service.System.
 func (*System) Facts(o service.Options) service.Facts {
-	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Client: "go.etcd.io/etcd/client/v3", Fencing: true,
+	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Client: service.Library("go.etcd.io/etcd/client/v3"), Fencing: true,
 		Predicted: "raft", Set: "etcd"}
 	if f.Session == 0 {
 		f.Session = session

@@ -1,0 +1,217 @@
+// Package servers runs the servers of a system as child processes.
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/internal/base/text"
+	"github.com/conclave-bench/conclave/systems/service"
+)
+
+// A Server is a member whose programs run.
+type Server struct {
+	System service.System
+	Member service.Member
+	mu     sync.Mutex // for running
+	began  []*running
+}
+
+// A running is a program, and the end of what it has written.
+type running struct {
+	name  string
+	child *proc.Child
+	mu    sync.Mutex
+	out   []byte
+	ended chan struct{} // at the end of what it writes
+}
+
+// Start prepares the member's folder and starts its programs. Apart has each be in a user namespace, where it
+// is not root. Env is added to the environment of all. After an error nothing runs.
+func Start(ctx context.Context, spawner *proc.Spawner, system service.System, m service.Member, apart bool,
+	env ...string) (*Server, error) {
+	s := &Server{System: system, Member: m}
+	if err := system.Prepare(ctx, m); err != nil {
+		return nil, fmt.Errorf("%s, server %d: prepare: %w", system.Name(), m.Index+1, err)
+	}
+	for _, c := range system.Commands(m) {
+		if err := s.add(ctx, spawner, c, apart, env); err != nil {
+			s.Kill()
+			return nil, fmt.Errorf("%s, server %d: %w", system.Name(), m.Index+1, err)
+		}
+	}
+	return s, nil
+}
+
+// add starts one program.
+func (s *Server) add(ctx context.Context, spawner *proc.Spawner, c service.Command, apart bool,
+	env []string) error {
+	path, err := service.Find(c.Path, strings.Join(s.System.Packages(), ", "))
+	if err != nil {
+		_, missing := s.System.Version(ctx) // it names the package that lacks
+		return errors.Join(missing, err)
+	}
+	dir := c.Dir
+	if dir == "" {
+		dir = s.Member.Folder
+	}
+	child, err := spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: dir, Apart: apart,
+		Env: append(append(os.Environ(), env...), c.Env...)})
+	if err != nil {
+		return err
+	}
+	r := &running{name: c.Name, child: child, ended: make(chan struct{})}
+	go r.read()
+	s.mu.Lock()
+	s.began = append(s.began, r)
+	s.mu.Unlock()
+	return nil
+}
+
+// mostOutput is how much is kept of what a program writes to its standard output.
+const mostOutput = 16 << 10
+
+// read keeps the end of what the program writes.
+func (r *running) read() {
+	defer close(r.ended)
+	b := make([]byte, 8<<10)
+	for {
+		n, err := r.child.Stdout.Read(b)
+		r.mu.Lock()
+		r.out = append(r.out, b[:n]...)
+		if len(r.out) > 2*mostOutput {
+			r.out = append([]byte(nil), r.out[len(r.out)-mostOutput:]...)
+		}
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// How much of a log is shown.
+const (
+	shownLines = 12
+	shownWidth = 300
+)
+
+// log is the end of what the program wrote, without what a terminal would obey.
+func (r *running) log() string {
+	r.mu.Lock()
+	all := string(r.out) + r.child.Stderr()
+	r.mu.Unlock()
+	lines := strings.Split(strings.TrimRight(all, "\n"), "\n")
+	lines = lines[max(0, len(lines)-shownLines):]
+	var b strings.Builder
+	for _, l := range lines {
+		if l = text.Printable(strings.ReplaceAll(l, "\t", " ")); len(l) > shownWidth {
+			l = l[:shownWidth] + "..."
+		}
+		if l != "" {
+			b.WriteString("\n\t" + l)
+		}
+	}
+	if b.Len() == 0 {
+		return "nothing"
+	}
+	return b.String()
+}
+
+// Log is the end of what the server's programs wrote, in lines that a terminal shows as they are.
+func (s *Server) Log() string {
+	var b strings.Builder
+	for _, r := range s.programs() {
+		fmt.Fprintf(&b, "%s wrote: %s\n", r.name, r.log())
+	}
+	return b.String()
+}
+
+func (s *Server) programs() []*running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*running(nil), s.began...)
+}
+
+// Ended says which of the server's programs has ended by itself, and how; nil: all run.
+func (s *Server) Ended() error {
+	for _, r := range s.programs() {
+		select {
+		case <-r.child.Done():
+			select {
+			case <-r.ended: // all of its last words are there
+			case <-time.After(time.Second):
+			}
+			return fmt.Errorf("%s has ended: %v; it wrote: %s", r.name, r.child.Exit(), r.log())
+		default:
+		}
+	}
+	return nil
+}
+
+// lookEvery is how often a server is asked whether it is ready.
+const lookEvery = 50 * time.Millisecond
+
+// Await waits until the server is ready. A server of which a program has ended never is.
+func (s *Server) Await(ctx context.Context) error {
+	for {
+		err := s.System.Ready(ctx, s.Member)
+		if err == nil {
+			return nil
+		}
+		if ended := s.Ended(); ended != nil {
+			return fmt.Errorf("%s, server %d, is not ready: %w", s.System.Name(), s.Member.Index+1, ended)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s, server %d, is not ready in time: %w\n%s", s.System.Name(),
+				s.Member.Index+1, err, s.Log())
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// Kill ends the programs at once, as a crash does, and waits for that.
+func (s *Server) Kill() {
+	all := s.programs()
+	for _, r := range all {
+		r.child.Kill()
+	}
+	for _, r := range all {
+		r.child.Close()
+	}
+}
+
+// Pause stops all of the programs; Resume lets them go on.
+func (s *Server) Pause() error {
+	for _, r := range s.programs() {
+		if _, err := r.child.Pause(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resume lets paused programs go on.
+func (s *Server) Resume() error {
+	for _, r := range s.programs() {
+		if _, err := r.child.Resume(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pids are the processes of the programs, as this process sees them.
+func (s *Server) Pids() []int {
+	var out []int
+	for _, r := range s.programs() {
+		out = append(out, r.child.Pid())
+	}
+	return out
+}
