@@ -36,9 +36,12 @@ type Spec struct {
 	Survives Faults   // what may happen to it
 	Promises Promises // what the checkers then hold it to
 	Servers  string   // of a system: the parameter that says how many servers stand behind the processes
-	Service  Service  // of an election: when a service that rests on its leader is up
-	Claims   []Claim  // complexity, and its source; checked by the conformance kit
-	Breaks   string   // what happens beyond Needs and Survives, in sentences
+	// Facts is, of a system, what a reader of its figures has to know: by the columns of package metric,
+	// ServiceColumns. An error says that it is not installed, and what to install.
+	Facts   func(p Params) (map[string]string, error)
+	Service Service // of an election: when a service that rests on its leader is up
+	Claims  []Claim // complexity, and its source; checked by the conformance kit
+	Breaks  string  // what happens beyond Needs and Survives, in sentences
 	// Predicted names the algorithm by which the times of a library are predicted; nil: none is.
 	Predicted *Prediction
 }

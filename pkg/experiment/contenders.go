@@ -33,6 +33,10 @@ func (d *draft) findAlgorithms() {
 		labels[a.Label] = e.at
 		d.contenders = append(d.contenders, a)
 	}
+	d.notes = append(d.notes, d.skipped...)
+	if len(d.skipped) > 0 && len(d.contenders) == 0 && d.Count() == 0 {
+		d.Add(l.Raw.At, "algorithms", "nothing is left to run: %s", strings.Join(d.skipped, "; "))
+	}
 	for _, o := range d.Open {
 		d.overrideParam(o)
 	}
@@ -89,6 +93,10 @@ func (d *draft) contender(e entry, problem string) *contender {
 	if a.Observed {
 		d.Add(e.at, e.key, "%s cannot be run: it is only observed where others run it; name another "+
 			"(\"bench list\" shows all)", a.ID)
+		return nil
+	}
+	if why := absent(a); why != "" {
+		d.skipped = append(d.skipped, a.ID+" is skipped: "+why)
 		return nil
 	}
 	c := &contender{Algorithm: Algorithm{ID: a.ID, Label: e.label, Set: e.set, Params: map[string]any{}},

@@ -158,6 +158,12 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 	if !repeats {
 		e.Columns = append(e.Columns, metric.ReplayColumn)
 	}
+	services := slices.ContainsFunc(variants, func(v *variant) bool { return v.known != nil })
+	if services {
+		for _, c := range metric.ServiceColumns {
+			e.Columns = append(e.Columns, c.Name)
+		}
+	}
 	first := len(e.Columns)
 	var shown []string
 	for _, k := range keys {
@@ -183,6 +189,11 @@ func (e *Experiment) columns(variants []*variant, keys []string, durations map[s
 		}
 		if !repeats {
 			cell.Design = append(cell.Design, metric.Field{Name: metric.ReplayColumn, Value: "no"})
+		}
+		if services {
+			for _, c := range metric.ServiceColumns {
+				cell.Design = append(cell.Design, metric.Field{Name: c.Name, Value: v.known[c.Name]})
+			}
 		}
 		for j, k := range shown {
 			cell.Design = append(cell.Design,

@@ -16,6 +16,7 @@ type draft struct {
 	file       string                  // "" if there is none
 	leaves     map[string]*config.Leaf // merged from all sources
 	contenders []*contender
+	skipped    []string // systems that are not installed, each with its remedy
 	axes       []axis
 	notes      []string
 }

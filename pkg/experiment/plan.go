@@ -46,6 +46,7 @@ func (v *variant) plan() harness.Plan {
 	net := p.Known()
 	params, errs := a.Spec.Resolve(v.params, net)
 	p.Params = params
+	v.facts(&p)
 	v.settling(&p)
 	v.scenario(&p)
 	v.faults(&p)

@@ -1,13 +1,16 @@
 package experiment
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // servers adds the servers of a system to the plan, behind the processes that the experiment asks for, and
@@ -35,6 +38,42 @@ func (v *variant) servers(p *harness.Plan) {
 	p.Nodes += p.Servers
 }
 
+// facts finds out what a reader of the figures of a system has to know, and refuses a row without it.
+func (v *variant) facts(p *harness.Plan) {
+	a := v.contender.alg
+	if a.Spec.Facts == nil || len(p.Params) < len(a.Spec.Params) {
+		return
+	}
+	known, err := a.Spec.Facts(p.Params)
+	if err != nil { // it was installed a moment ago
+		v.wrong("algorithms", "%s: %v", a.ID, err)
+		return
+	}
+	v.known = map[string]string{metric.ServiceServers.Name: strconv.Itoa(p.Nodes - p.Clients()),
+		metric.ServiceNetwork.Name: "wire"}
+	if p.Servers == 0 {
+		v.known[metric.ServiceServers.Name] = strconv.Itoa(p.Nodes)
+	}
+	maps.Copy(v.known, known)
+	for _, c := range metric.ServiceColumns {
+		if v.known[c.Name] == "" {
+			v.wrong("algorithms", "%s does not tell its %s, without which its figures mean nothing; mend "+
+				"its adapter", a.ID, c.Name)
+		}
+	}
+}
+
+// absent says why a system that is named cannot take part: it is not installed. "": it can.
+func absent(a *algo.Algorithm) string {
+	if a.Spec.Facts == nil {
+		return ""
+	}
+	if _, err := a.Spec.Facts(a.Spec.Defaults(algo.Network{Nodes: 3})); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 // serverless says whether the event is about the servers of a system, and this algorithm has none.
 func (v *variant) serverless(e *event) bool {
 	c := fault.Choices.Named(e.Who)
@@ -43,7 +82,7 @@ func (v *variant) serverless(e *event) bool {
 
 // checkServerless refuses an event about servers where no algorithm that is compared has any.
 func (v *variant) checkServerless(e *event) {
-	if v.serverless(e) && !slices.ContainsFunc(v.contenders, func(c *contender) bool {
+	if v.serverless(e) && len(v.skipped) == 0 && !slices.ContainsFunc(v.contenders, func(c *contender) bool {
 		return c.alg.Spec.Servers != ""
 	}) {
 		v.Add(e.at, e.key+".who", "%s, but no algorithm of the experiment is a system with servers (has: %s)",

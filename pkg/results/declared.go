@@ -114,7 +114,7 @@ var designColumns = []designColumn{
 }
 
 // seldomColumns are those that a design has where the experiment asks for it.
-var seldomColumns = []Column{
+var seldomColumns = slices.Concat(serviceColumns(), []Column{
 	{Name: metric.HostingColumn, Type: Text,
 		Doc: "only in runs on real nodes with `hosting.run_as: goroutine` or `hosting.reuse: true` in a " +
 			"cell, and in runs of algorithms in other languages: " +
@@ -131,6 +131,15 @@ var seldomColumns = []Column{
 	{Name: "...", Type: Text,
 		Doc: "a column for each other swept key; every character that is not a letter or digit becomes an " +
 			"underscore"},
+})
+
+// serviceColumns are those of systems.
+func serviceColumns() (out []Column) {
+	for _, c := range metric.ServiceColumns {
+		out = append(out, Column{Name: c.Name, Type: Text, Doc: "only in runs with systems: " + c.Doc,
+			See: "explanation/services.md"})
+	}
+	return out
 }
 
 // doubt stands behind the columns of summary.csv where nodes of a trial may have several clocks.

@@ -3,12 +3,16 @@
 package live
 
 import (
+	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/systems/service"
 )
 
@@ -61,6 +65,54 @@ func Election(s service.System) {
 	algo.RegisterService(algo.Election, spec, func(c algo.Config) algo.Live { return newProcess(s, c) })
 }
 
+// facts is what a reader of figures of s has to know. The version is asked for once.
+func facts(s service.System) func(p algo.Params) (map[string]string, error) {
+	version := sync.OnceValues(func() (string, error) {
+		ctx, stop := context.WithTimeout(context.Background(), startPatience)
+		defer stop()
+		return s.Version(ctx)
+	})
+	return func(p algo.Params) (map[string]string, error) {
+		installed, err := version()
+		if err != nil {
+			return nil, err
+		}
+		o := options(p)
+		f := s.Facts(o)
+		count := o.Replicas
+		if n, is := p[servers].(int64); count == 0 && is {
+			count = int(n)
+		}
+		copies := "all"
+		if count > 0 {
+			copies = fmt.Sprint(count)
+		}
+		return map[string]string{
+			metric.ServiceName.Name:    s.Name(),
+			metric.ServiceVersion.Name: installed,
+			metric.ServiceCopies.Name:  copies,
+			metric.ServiceFsync.Name:   map[bool]string{true: "yes", false: "no"}[f.Fsync],
+			metric.ServiceSession.Name: milliseconds(f.Session),
+			metric.ServicePoll.Name:    milliseconds(f.Poll),
+			metric.ServiceClient.Name:  withVersion(f.Client),
+		}, nil
+	}
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprint(float64(d) / float64(time.Millisecond)) }
+
+// withVersion is a Go module with the version that this program links.
+func withVersion(module string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == module {
+				return module + " " + m.Version
+			}
+		}
+	}
+	return module
+}
+
 // usual is three servers, or as many as there are.
 func usual(sizes []int) int {
 	if slices.Contains(sizes, 3) {
@@ -79,7 +131,7 @@ func base(s service.System, what string) algo.Spec {
 		Name: s.Name(), Summary: s.Title() + ": " + what,
 		Paper: algo.Paper{Authors: s.Title(), Title: s.Title(), Venue: algo.Unpublished,
 			Deviations: "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."},
-		Perpetual: true,
+		Perpetual: true, Facts: facts(s),
 		Params: []algo.Param{
 			wait(beat, "between two heartbeats of the leader"),
 			wait(patience, "without a heartbeat, until a server stands for election"),
