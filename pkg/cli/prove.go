@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/program"
 	"github.com/conclave-bench/conclave/internal/commands/catalog"
 	"github.com/conclave-bench/conclave/internal/commands/prove"
 	proof "github.com/conclave-bench/conclave/internal/judgement/prove"
+	"github.com/conclave-bench/conclave/pkg/results"
 )
 
 func (s *streams) proveCommand() *cobra.Command {
@@ -55,6 +58,11 @@ came.
 		if !c.Flags().Changed("time-outs") {
 			q.Timeouts = timeouts
 		}
+		if q.Checkpoint.Path != "" {
+			tool := results.ThisSite().Tool
+			q.Checkpoint.Version = strings.TrimSpace(tool.Version + " " + tool.Own)
+			q.Checkpoint.Program = program.Build{Source: tool.Source, Binary: tool.Binary}
+		}
 		if !quiet {
 			busy, done := s.busy()
 			defer done()
@@ -87,6 +95,8 @@ func proveFlags(c *cobra.Command, q *prove.Request, quiet *bool) {
 	flags.DurationVar(&q.Time, "time", 0, "stop after `D` (default: never)")
 	flags.IntVar(&q.Workers, "workers", 0, "use `N` cores, up to 16 (default: all)")
 	flags.StringArrayVar(&q.Words, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
+	flags.StringVar(&q.Checkpoint.Path, "checkpoint", "", "keep a search that stops early in `FILE`, or "+
+		"continue it")
 	flags.StringVar(&q.Out, "out", "", "save a finding to `FILE` (default: prove-NAME.yaml)")
 	flags.BoolVar(quiet, "quiet", false, "print only results and errors")
 }

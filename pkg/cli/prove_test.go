@@ -66,6 +66,30 @@ func TestProve_Stops(t *testing.T) {
 		" states are left to explore, and each of the last levels was ")
 }
 
+// TestProve_Checkpoint: the same command goes on with a search that was kept, until it is over, and with no
+// other.
+func TestProve_Checkpoint(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "search")
+	args := []string{"prove", "naimi-trehel", "--states", "900", "--quiet", "--checkpoint", path}
+	r := bench(t, args...).want(t, Incomplete)
+	has(t, r.out, "the search is kept in "+path)
+	r = bench(t, "prove", "naimi-trehel", "--requests", "3", "--quiet", "--checkpoint", path).want(t, Usage)
+	has(t, r.errors, "holds another search: of mutex/naimi-trehel, nodes=3 requests=2")
+	r = bench(t, args...).want(t, Good)
+	has(t, r.out, "mutex/naimi-trehel, nodes=3 requests=2: 1530 states, 3113 steps, depth 22,",
+		"no broken promise in any schedule", path+" is removed")
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("%s is there: %v", path, err)
+	}
+	here := write(t, "damaged", "conclave prove checkpoint 1\n{}\n"+strings.Repeat("x", 40))
+	r = bench(t, "prove", "naimi-trehel", "--checkpoint", here).want(t, Usage)
+	has(t, r.errors, "is damaged: its checksum does not match; remove it to start anew")
+	r = bench(t, "prove", "naimi-trehel", "--states", "100", "--quiet", "--checkpoint",
+		filepath.Join(path, "nowhere")).want(t, CouldNotRun)
+	has(t, r.errors, "the search cannot be saved")
+}
+
 func TestProve_Usage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{

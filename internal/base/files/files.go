@@ -104,8 +104,20 @@ func (l *lines) Read(b []byte) (int, error) {
 // Write makes or replaces a file so that nobody sees half of it. What is no file,
 // such as a pipe or a device, cannot be replaced and is written to; a link stays one.
 func Write(path string, text []byte) error {
+	return Replace(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// Replace is Write of what put writes. If put fails, the file stays as it was.
+func Replace(path string, put func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, text, 0o644)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(put(f), f.Close())
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -115,7 +127,7 @@ func Write(path string, text []byte) error {
 		return err
 	}
 	defer os.Remove(file.Name()) // gone already if all went well
-	_, err = file.Write(text)
+	err = put(file)
 	if err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
 		return err
 	}

@@ -4,8 +4,9 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"os"
 	"strings"
 	"time"
 
@@ -45,6 +46,10 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 		q.Memory = int64(guard.Share(1) / 3 * 2)
 	}
 	s, err := prove.Search(ctx, alg.ID, q.System, q.Limits)
+	var bad *prove.CheckpointError
+	if errors.As(err, &bad) {
+		return nil, answer.Mistaken("--checkpoint %v", bad)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +58,9 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 	for _, why := range beyond {
 		d.Note(fmt.Sprintf("beyond the model of %s, which %s: what breaks is a finding, not an error",
 			alg.ID, why))
+	}
+	if err := q.kept(d, &s); err != nil {
+		return nil, err
 	}
 	if s.Find != nil {
 		return d, q.found(ctx, d, alg, &s, beyond)
@@ -71,6 +79,23 @@ func (q *Request) Answer(ctx context.Context, alg *algo.Algorithm) (*answer.Docu
 		"events; %d states are left to explore, and each of the last levels was %.2f times as large as the "+
 		"one before", alg.ID, s.Bound, max(s.Depth-1, 0), s.Frontier, s.Growth()))
 	return d, context.Cause(ctx)
+}
+
+// kept tells of the file that the search is kept in. That of one that is over is of no use any more.
+func (q *Request) kept(d *answer.Document, s *prove.Space) error {
+	path := ""
+	if s.Saved {
+		path = q.Checkpoint.Path
+	}
+	d.Add(answer.Facts{{Name: "resumed", Value: s.Resumed}, {Name: "checkpoint", Value: path}})
+	switch {
+	case s.Saved:
+		d.Note(fmt.Sprintf("the search is kept in %s; the same command continues it", path))
+	case s.Resumed:
+		d.Note(fmt.Sprintf("the search is over; %s is removed", q.Checkpoint.Path))
+		return os.Remove(q.Checkpoint.Path)
+	}
+	return nil
 }
 
 // count adds how large the system is.
@@ -95,20 +120,7 @@ func (q *Request) count(d *answer.Document, alg *algo.Algorithm, s *prove.Space)
 
 // text is the system in a few words.
 func (q *Request) text() string {
-	words := []string{fmt.Sprintf("nodes=%d requests=%d", q.Nodes, q.Requests)}
-	for _, b := range []struct {
-		name string
-		n    int
-	}{{"crashes", q.Crashes}, {"losses", q.Losses}, {"copies", q.Copies}, {"overtakes", q.Overtakes},
-		{"cuts", q.Cuts}, {"suspicions", q.Suspicions}, {"time-outs", q.Timeouts}} {
-		switch {
-		case b.n == prove.Any:
-			words = append(words, b.name+"=any")
-		case b.n > 0:
-			words = append(words, fmt.Sprintf("%s=%d", b.name, b.n))
-		}
-	}
-	return strings.Join(slices.Concat(words, q.Words), " ")
+	return strings.Join(append([]string{q.System.String()}, q.Words...), " ")
 }
 
 // found tells of a broken promise, and saves its script.

@@ -22,6 +22,7 @@ type book struct {
 	spans  index[time.Duration]
 	reigns index[[]leadership] // by term: who has led
 	deeds  map[uint64]*deed
+	order  []performed // the deeds, in the order in which they were carried out
 	pushed map[uint64]uint32
 	taken  map[uint64]uint32
 	joined map[[3]uint64]uint32
@@ -136,6 +137,7 @@ func (e *book) do(k int, at uint32, c call) *deed {
 	key := uint64(at)<<32 | uint64(c.code(e))
 	d, known := e.deeds[key]
 	if !known {
+		e.order = append(e.order, performed{uint8(k), at, c})
 		d = e.perform(k, e.locals.all[at], c)
 		e.deeds[key] = d
 	}
@@ -302,15 +304,20 @@ func (e *book) reign(before uint32, n leadership) (after uint32, other algo.ID) 
 	after = before
 	if !led {
 		list = slices.Insert(slices.Clone(list), at, n)
-		b := e.scratch[:0]
-		for _, l := range list {
-			b = appendNumber(appendNumber(b, l.term), uint64(l.of))
-		}
-		e.scratch = b
-		after = e.reigns.find(b, func() []leadership { return list })
+		after = e.led(list)
 	}
 	e.joined[key] = after
 	return after, algo.None
+}
+
+// led is the number of a history. The caller holds the lock.
+func (e *book) led(list []leadership) uint32 {
+	b := e.scratch[:0]
+	for _, l := range list {
+		b = appendNumber(appendNumber(b, l.term), uint64(l.of))
+	}
+	e.scratch = b
+	return e.reigns.find(b, func() []leadership { return list })
 }
 
 // bytes is the book's own memory, in bytes, about.

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -22,6 +23,8 @@ type Limits struct {
 	Workers int           // from 1 to 16; 0: one per core
 	// Live has the search check, too, that all can still come about in every state: of up to two million.
 	Live bool
+	// Checkpoint is where a search that ends early is kept, and where one goes on that was kept.
+	Checkpoint Checkpoint
 	// Progress, if not nil, is called twice a second.
 	Progress func(p Progress)
 }
@@ -48,6 +51,8 @@ type Space struct {
 	Memory   int64 // bytes that the search held, beside those of the frontier
 	// Bound says why the search ended early; "": it is complete.
 	Bound string
+	// Saved says whether the search was kept, and Resumed whether it went on from one that was.
+	Saved, Resumed bool
 	// Live says whether it is known that all can still come about in every state.
 	Live bool
 	// Clocks: processes read their clocks, so that these are part of states.
@@ -79,10 +84,22 @@ func (s *Space) Growth() float64 {
 // error. An error means that the system makes no sense for the algorithm, or that the states of its
 // processes cannot be copied. If the context ends, so does the search, with what it came to.
 func Search(ctx context.Context, id string, w System, l Limits) (Space, error) {
-	space, err := try(ctx, id, w, l)
-	if err == errClock {
+	h, d, err := resumed(id, &w, &l)
+	if err != nil {
+		return Space{}, err
+	}
+	if h != nil {
+		defer d.file.Close()
+		w.clocks = h.Clocks
+	}
+	space, err := try(ctx, id, w, l, h, d)
+	if err == errClock && h == nil {
 		w.clocks = true
-		space, err = try(ctx, id, w, l)
+		space, err = try(ctx, id, w, l, nil, nil)
+	}
+	var bad *CheckpointError
+	if errors.As(err, &bad) {
+		return Space{}, bad
 	}
 	if err != nil {
 		return Space{}, fmt.Errorf("prove %s: %w", id, err)
@@ -104,7 +121,8 @@ type search struct {
 	ctx     context.Context
 	begun   time.Time
 	seen    set
-	workers []*seeker
+	workers []*seeker // of which those beyond active have found states, and look for none
+	active  int
 	level   []batch // states whose followers are looked for
 	taken   atomic.Int64
 	states  atomic.Int64
@@ -112,6 +130,12 @@ type search struct {
 	frontier, depth atomic.Int64
 	stop            atomic.Pointer[string]
 	space           Space
+	// Of a search that ends early: the batches of the level that nobody looked at.
+	late sync.Mutex
+	rest []batch
+	// Of a search that went on: how long it took before, and how many states it knew.
+	before time.Duration
+	known  int
 }
 
 // A batch holds states side by side. Each is what led to it and its fingerprint, of 8 bytes each, and then
@@ -179,7 +203,8 @@ type found struct {
 	panicked bool
 }
 
-func try(ctx context.Context, id string, w System, l Limits) (Space, error) {
+// try searches: a new search, or one that goes on from a checkpoint.
+func try(ctx context.Context, id string, w System, l Limits, h *checkpointHeader, d *decoder) (Space, error) {
 	f, err := newFrame(id, w)
 	if err != nil {
 		return Space{}, err
@@ -191,13 +216,17 @@ func try(ctx context.Context, id string, w System, l Limits) (Space, error) {
 		ctx, cancel = context.WithTimeout(ctx, l.Time)
 		defer cancel()
 	}
-	s := &search{book: newBook(f), limits: l, ctx: ctx, begun: time.Now()}
+	s := &search{book: newBook(f), limits: l, ctx: ctx, begun: time.Now(), active: l.workers()}
 	defer s.report()()
-	for i := range l.workers() {
-		s.workers = append(s.workers, &seeker{
-			worker: newWorker(s.book), number: uint64(i), state: make([]uint32, s.width()),
-		})
+	for i := range s.active {
+		s.workers = append(s.workers, s.seeker(i))
 	}
+	if h == nil {
+		s.begin()
+	} else if err := s.resume(h, d); err != nil {
+		return Space{}, &CheckpointError{l.Checkpoint.Path, err.Error()}
+	}
+	s.space.Resumed = h != nil
 	s.run()
 	switch {
 	case s.err != nil:
@@ -208,8 +237,12 @@ func try(ctx context.Context, id string, w System, l Limits) (Space, error) {
 	return s.conclude()
 }
 
-// run visits level after level.
-func (s *search) run() {
+func (s *search) seeker(number int) *seeker {
+	return &seeker{worker: newWorker(s.book), number: uint64(number), state: make([]uint32, s.width())}
+}
+
+// begin finds the first state.
+func (s *search) begin() {
 	first := s.workers[0]
 	if s.limits.Live && s.promised() && s.hopeful() {
 		for _, w := range s.workers {
@@ -222,18 +255,32 @@ func (s *search) run() {
 	}
 	first.reach(&s.seen, 0, 0)
 	s.states.Add(1)
-	for depth := 0; ; depth++ {
-		s.level = nil
-		n := 0
-		for _, w := range s.workers {
-			s.level = append(s.level, w.found...)
-			w.found = nil
-		}
-		for _, b := range s.level {
-			n += b.n
-		}
-		s.space.Levels = append(s.space.Levels, n)
-		if n == 0 || s.broken() || s.stop.Load() != nil {
+	s.gather()
+}
+
+// gather makes the states that were found the next level.
+func (s *search) gather() {
+	s.level = nil
+	for _, w := range s.workers {
+		s.level = append(s.level, w.found...)
+		w.found = nil
+	}
+	s.space.Levels = append(s.space.Levels, states(s.level))
+}
+
+// states is how many states there are in batches.
+func states(list []batch) (n int) {
+	for _, b := range list {
+		n += b.n
+	}
+	return n
+}
+
+// run visits level after level.
+func (s *search) run() {
+	for depth := s.space.Depth; ; depth++ {
+		n := states(s.level)
+		if s.broken() || n == 0 && (depth > s.space.Depth || !s.space.Resumed) {
 			s.space.Frontier = n
 			return
 		}
@@ -247,13 +294,21 @@ func (s *search) run() {
 		s.frontier.Store(int64(n))
 		s.depth.Store(int64(depth))
 		var pool sync.WaitGroup
-		for _, w := range s.workers {
+		for _, w := range s.workers[:s.active] {
 			pool.Go(func() { s.work(w) })
 		}
 		pool.Wait()
-		if s.err != nil || s.reads {
+		switch {
+		case s.err != nil || s.reads:
+			return
+		case s.stop.Load() != nil:
+			s.space.Frontier = states(s.rest)
+			for _, w := range s.workers {
+				s.space.Frontier += states(w.found)
+			}
 			return
 		}
+		s.gather()
 	}
 }
 
@@ -271,7 +326,7 @@ func (s *search) report() (stop func()) {
 	}
 	return clock.Every(500*time.Millisecond, func() {
 		s.limits.Progress(Progress{
-			int(s.states.Load()), int(s.frontier.Load()), int(s.depth.Load()), time.Since(s.begun),
+			int(s.states.Load()), int(s.frontier.Load()), int(s.depth.Load()), s.elapsed(),
 		})
 	})
 }
@@ -294,7 +349,9 @@ func (s *search) work(w *seeker) {
 			return
 		}
 		if s.over(w) {
-			w.found = append(w.found, s.level[i]) // not looked at
+			s.late.Lock()
+			s.rest = append(s.rest, s.level[i]) // not looked at
+			s.late.Unlock()
 			continue
 		}
 		before := w.trail.n
@@ -315,7 +372,7 @@ func (s *search) over(w *seeker) bool {
 	}
 	why := ""
 	switch {
-	case s.limits.States > 0 && s.states.Load() >= int64(s.limits.States):
+	case s.limits.States > 0 && s.states.Load() >= int64(s.known+s.limits.States):
 		why = fmt.Sprintf("%d states", s.limits.States)
 	case s.ctx.Err() != nil:
 		why = "interrupted"
@@ -406,10 +463,13 @@ func (w *seeker) reach(seen *set, before uint64, c choice) {
 	w.found[last].put(at, w.print, w.next)
 }
 
+// elapsed is how long the search has taken, before it was interrupted, too.
+func (s *search) elapsed() time.Duration { return s.before + time.Since(s.begun) }
+
 // conclude counts, and makes the find of what was found first.
 func (s *search) conclude() (Space, error) {
 	out := &s.space
-	out.Elapsed, out.Clocks = time.Since(s.begun), s.system.clocks
+	out.Elapsed, out.Clocks = s.elapsed(), s.system.clocks
 	var first *found
 	for _, w := range s.workers {
 		out.Steps, out.Terminal = out.Steps+w.steps, out.Terminal+w.terminal
@@ -431,6 +491,12 @@ func (s *search) conclude() (Space, error) {
 		return *out, err
 	}
 	if first == nil {
+		if out.Bound != "" && s.limits.Checkpoint.Path != "" {
+			if err := s.save(); err != nil {
+				return *out, fmt.Errorf("the search cannot be saved: %w", err)
+			}
+			out.Saved = true
+		}
 		return *out, nil
 	}
 	out.Bound = ""

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/judgement/trial"
@@ -44,6 +45,24 @@ type Budget struct {
 	Cuts       int // of links, one after the other; each heals
 	// Timeouts is how many timers expire, up to 255; Any: any number.
 	Timeouts int
+}
+
+// String is the system in a few words, without its parameters.
+func (w *System) String() string {
+	words := []string{fmt.Sprintf("nodes=%d requests=%d", w.Nodes, w.Requests)}
+	for _, b := range []struct {
+		name string
+		n    int
+	}{{"crashes", w.Crashes}, {"losses", w.Losses}, {"copies", w.Copies}, {"overtakes", w.Overtakes},
+		{"cuts", w.Cuts}, {"suspicions", w.Suspicions}, {"time-outs", w.Timeouts}} {
+		switch {
+		case b.n == Any:
+			words = append(words, b.name+"=any")
+		case b.n > 0:
+			words = append(words, fmt.Sprintf("%s=%d", b.name, b.n))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // Any is a budget without a limit.

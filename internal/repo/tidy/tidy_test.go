@@ -85,7 +85,8 @@ var table = []struct {
 	}},
 	{"internal/judgement/trial", []string{"pkg/algo", "pkg/link", "pkg/trace", "pkg/harness", "pkg/sim", "pkg/check"}},
 	{"internal/judgement/prove", []string{
-		"internal/base/clock", "pkg/algo", "pkg/link", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
+		"internal/base/clock", "internal/base/files", "internal/base/program", "pkg/algo", "pkg/link", "pkg/harness", "pkg/sim",
+		"internal/worlds/guard", "internal/judgement/trial",
 	}},
 	{"internal/judgement/modelcheck", []string{
 		"pkg/algo", "pkg/harness", "pkg/sim", "internal/worlds/guard", "internal/judgement/trial",
