@@ -5,7 +5,6 @@ package live
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +17,7 @@ import (
 
 // Names of parameters.
 const (
-	servers  = "servers"
+	count    = "servers"
 	beat     = "heartbeat"
 	patience = "election_timeout"
 	session  = "session"
@@ -31,8 +30,8 @@ const (
 func Lock(s service.System) {
 	spec := base(s, "its lock, with servers of its own programs")
 	sizes := s.Sizes()
-	spec.Servers = servers
-	spec.Params = append([]algo.Param{{Name: servers, Type: algo.Int, Min: int64(sizes[0]),
+	spec.Servers = count
+	spec.Params = append([]algo.Param{{Name: count, Type: algo.Int, Min: int64(sizes[0]),
 		Max: int64(sizes[len(sizes)-1]), Default: algo.Const(int64(usual(sizes))),
 		Doc: "how many servers stand behind the processes, which are clients"}}, spec.Params...)
 	spec.Admits = algo.Admits{}
@@ -79,13 +78,9 @@ func facts(s service.System) func(p algo.Params) (map[string]string, error) {
 		}
 		o := options(p)
 		f := s.Facts(o)
-		count := o.Replicas
-		if n, is := p[servers].(int64); count == 0 && is {
-			count = int(n)
-		}
 		copies := "all"
-		if count > 0 {
-			copies = fmt.Sprint(count)
+		if o.Replicas > 0 {
+			copies = fmt.Sprint(o.Replicas)
 		}
 		return map[string]string{
 			metric.ServiceName.Name:    s.Name(),
@@ -94,24 +89,12 @@ func facts(s service.System) func(p algo.Params) (map[string]string, error) {
 			metric.ServiceFsync.Name:   map[bool]string{true: "yes", false: "no"}[f.Fsync],
 			metric.ServiceSession.Name: milliseconds(f.Session),
 			metric.ServicePoll.Name:    milliseconds(f.Poll),
-			metric.ServiceClient.Name:  withVersion(f.Client),
+			metric.ServiceClient.Name:  f.Client,
 		}, nil
 	}
 }
 
 func milliseconds(d time.Duration) string { return fmt.Sprint(float64(d) / float64(time.Millisecond)) }
-
-// withVersion is a Go module with the version that this program links.
-func withVersion(module string) string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == module {
-				return module + " " + m.Version
-			}
-		}
-	}
-	return module
-}
 
 // usual is three servers, or as many as there are.
 func usual(sizes []int) int {
@@ -157,7 +140,7 @@ func options(p algo.Params) service.Options {
 
 // newProcess is a process of a trial, which learns from its site whether it is a server or a client.
 func newProcess(s service.System, c algo.Config) algo.Live {
-	if _, of := c.Params[servers]; of && int(c.ID) <= len(c.Peers)-int(c.Params.Int(servers)) {
+	if _, of := c.Params[count]; of && int(c.ID) <= len(c.Peers)-int(c.Params.Int(count)) {
 		return &client{Config: c, system: s}
 	}
 	return &server{Config: c, system: s}

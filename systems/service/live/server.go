@@ -2,15 +2,12 @@ package live
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/systems/service"
+	"github.com/conclave-bench/conclave/systems/service/servers"
 )
 
 // A server is the process of a trial that is a server of a system.
@@ -19,7 +16,7 @@ type server struct {
 	system  service.System
 	member  service.Member
 	spawner *proc.Spawner
-	running []*proc.Child
+	running *servers.Server
 	cancel  context.CancelFunc
 	ended   chan struct{} // when nobody asks for the leader any more
 	leader  algo.ID
@@ -37,8 +34,8 @@ func (*server) Receive(algo.Env, algo.ID, algo.Message) {}
 // Elect implements algo.Elector. Servers elect a leader whenever they miss one, and cannot be asked to.
 func (*server) Elect(algo.Env) {}
 
-// startPatience is how long the first start of a server may take. That of a Java program on a busy machine takes
-// half of it.
+// startPatience is how long the first start of a server may take. That of a Java program on a busy machine
+// takes half of it.
 const startPatience = 80 * time.Second
 
 // Open starts the programs of the server.
@@ -50,80 +47,17 @@ func (s *server) Open(at algo.Site, post func(func(algo.Env))) error {
 	s.spawner = proc.NewSpawner()
 	within, stop := context.WithTimeout(ctx, startPatience)
 	defer stop()
-	if err := s.start(within); err != nil {
+	var err error
+	s.running, err = servers.Start(within, s.spawner, s.system, s.member, false)
+	if err == nil && s.Incarnation == 0 {
+		err = s.running.Await(within)
+	}
+	if err != nil {
 		close(s.ended)
-		return fmt.Errorf("%s, server %d: %w", s.system.Name(), s.member.Index+1, err)
+		return err
 	}
 	go s.watch(ctx, at, post)
 	return nil
-}
-
-// start prepares the folder, starts the programs, and at the first start waits until the server is ready.
-func (s *server) start(ctx context.Context) error {
-	if err := s.system.Prepare(ctx, s.member); err != nil {
-		return err
-	}
-	for _, c := range s.system.Commands(s.member) {
-		path, err := exec.LookPath(c.Path)
-		if err != nil {
-			_, err := s.system.Version(ctx) // it names the package
-			return errors.Join(err, fmt.Errorf("%s cannot be started", c.Path))
-		}
-		dir := c.Dir
-		if dir == "" {
-			dir = s.member.Folder
-		}
-		child, err := s.spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: dir,
-			Env: append(os.Environ(), c.Env...)})
-		if err != nil {
-			return err
-		}
-		go drain(child)
-		s.running = append(s.running, child)
-	}
-	if s.Incarnation > 0 {
-		return nil
-	}
-	return s.await(ctx)
-}
-
-// drain reads what a program writes, so that it does not wait for that.
-func drain(c *proc.Child) {
-	buf := make([]byte, 32<<10)
-	for {
-		if _, err := c.Stdout.Read(buf); err != nil {
-			return
-		}
-	}
-}
-
-// lookEvery is how often a server is asked whether it is ready.
-const lookEvery = 50 * time.Millisecond
-
-// await waits until the server is ready.
-func (s *server) await(ctx context.Context) error {
-	for {
-		err := s.system.Ready(ctx, s.member)
-		if err == nil {
-			return nil
-		}
-		for _, c := range s.running {
-			select {
-			case <-c.Done():
-				return fmt.Errorf("a program has ended before the server was ready: %s", c.Epitaph())
-			default:
-			}
-		}
-		select {
-		case <-ctx.Done():
-			said := ""
-			for _, c := range s.running {
-				said += c.Stderr()
-			}
-			return fmt.Errorf("it was not ready within %v (%w); its log: %.2000s", startPatience, err, said)
-		case <-time.After(lookEvery):
-		}
-	}
 }
 
 // watch tells who leads, as the server knows, whenever that changes.
@@ -162,12 +96,12 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.En
 	}
 }
 
-// Close ends the programs, the last one first.
+// Close ends the programs.
 func (s *server) Close() {
 	s.cancel()
 	<-s.ended
-	for i := len(s.running) - 1; i >= 0; i-- {
-		s.running[i].Close()
+	if s.running != nil {
+		s.running.Kill()
 	}
 	_ = s.spawner.Close()
 }
