@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/conclave-bench/conclave/systems/service/etcd"
 	"github.com/conclave-bench/conclave/systems/service/live"
+	"github.com/conclave-bench/conclave/systems/service/redis"
 
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
 	_ "github.com/conclave-bench/conclave/systems/etcdnode"
@@ -16,4 +17,6 @@ import (
 func init() {
 	live.Lock(&etcd.System{})
 	live.Election(&etcd.System{})
+	live.Lock(&redis.System{})
+	live.Lock(&redis.System{Redlock: true})
 }

@@ -58,14 +58,16 @@ type Options struct {
 	Heartbeat       time.Duration // between two of the leader
 	ElectionTimeout time.Duration // without one, until a follower stands
 	Session         time.Duration // of a client or a lease: without a sign of life, until it is over
-	NoSync          bool          // writes are not forced to the disk
-	Replicas        int           // of what a lock is kept in, where that can be less than all servers
+	// NoSync has writes not forced to the disk, or, where that is the system's own default, only now and then.
+	// Without it, what is answered is on the disk, if the system has a setting for that.
+	NoSync   bool
+	Replicas int // of what a lock is kept in, where that can be less than all servers
 }
 
 // Facts is what a reader of a figure has to know of a system.
 type Facts struct {
 	Fsync   bool          // an answer means that the write is on the disk
-	Session time.Duration // after which the lock of a client that is gone is free; 0: as soon as its connection
+	Session time.Duration // after it the lock of a client that is gone is free; 0: as soon as its connection
 	// Poll is how often a client asks again that waits; 0: it is told.
 	Poll    time.Duration
 	Client  string // the library of clients, with its version

@@ -241,6 +241,11 @@ func (r *trial) exclusion(t *testing.T) {
 				if last := tokens.Swap(g.Token); fencing && g.Token <= last || !fencing && g.Token != 0 {
 					t.Errorf("token %d after %d (fencing: %v)", g.Token, last, fencing)
 				}
+				select { // the others ask meanwhile
+				case <-g.Lost:
+					t.Error("the lock was lost")
+				case <-time.After(2 * time.Millisecond):
+				}
 				inside.Add(-1)
 				if err := c.Release(ctx); err != nil {
 					t.Errorf("release: %v", err)
