@@ -88,8 +88,8 @@ func proveFlags(c *cobra.Command, q *prove.Request, quiet *bool) {
 		"any if it needs bounded delays)")
 	flags.BoolVar(&q.Live, "live", true, "check, too, that everything can still complete in every state, of "+
 		"up to two million")
-	flags.BoolVar(&q.Canonical, "canonical", true, "compare states by deadlines that are left, and without "+
-		"clocks that are not read")
+	flags.BoolVar(&q.Canonical, "canonical", true, "compare states by deadlines that are left, without "+
+		"clocks that are not read, and nil as empty")
 	flags.IntVar(&q.States, "states", 0, "stop after about `N` states (default: none)")
 	flags.Int64Var(&q.MiB, "memory", 0, "stop at about `N` MiB of memory (default: half of the machine's)")
 	flags.DurationVar(&q.Time, "time", 0, "stop after `D` (default: never)")

@@ -36,6 +36,8 @@ type book struct {
 	scratch   []byte
 	err       error
 	reads     bool // a process reads its clock
+	tells     bool // a process tells a nil slice or map from an empty one
+	doubtful  []doubtful
 }
 
 // A place is a link.
@@ -107,10 +109,48 @@ func newBook(f *frame) *book {
 // local is the number of a state of process k. The caller holds the lock.
 func (e *book) local(k int, l *local) uint32 {
 	e.scratch = l.key(append(e.scratch[:0], byte(k)))
-	return e.locals.find(e.scratch, func() *local {
+	n := e.locals.find(e.scratch, func() *local {
 		own := *l
+		own.others, own.calls = nil, nil
 		return &own
 	})
+	own := e.locals.all[n]
+	if own.process != l.process && !slices.Contains(own.others, l.process) {
+		own.others = append(own.others, l.process)
+		e.doubtful = append(e.doubtful, doubtful{k, n, l.process})
+	}
+	return n
+}
+
+// A doubtful is a state of a process that counts as another, and differs from it in nil and empty slices
+// and maps alone: whether the same follows from both is still to be seen.
+type doubtful struct {
+	k       int
+	as      uint32
+	process string
+}
+
+// settleDoubts finds out whether processes tell states apart that count as one. The caller holds the lock.
+func (e *book) settleDoubts() {
+	for len(e.doubtful) > 0 && !e.tells && e.err == nil {
+		x := e.doubtful[0]
+		e.doubtful = e.doubtful[1:]
+		own := e.locals.all[x.as]
+		for _, c := range own.calls {
+			e.doubt(x.k, own, x.process, c, e.deeds[uint64(x.as)<<32|uint64(c.code(e))])
+		}
+	}
+}
+
+// doubt carries a call out in a state that counts as l, and compares what follows. The caller holds the lock.
+func (e *book) doubt(k int, l *local, process string, c call, want *deed) {
+	other := *l
+	other.process, other.plain = process, cmp.Or(l.plain, l.process)
+	d, err := e.carryOut(k, &other, c, e.delivered(c), e.now(l))
+	if err != nil && e.err == nil {
+		e.err = fmt.Errorf("p%d: %w", k+1, err)
+	}
+	e.tells = e.tells || !alike(d, want)
 }
 
 // span is the number of a length of time. The caller holds the lock.
@@ -138,8 +178,16 @@ func (e *book) do(k int, at uint32, c call) *deed {
 	d, known := e.deeds[key]
 	if !known {
 		e.order = append(e.order, performed{uint8(k), at, c})
-		d = e.perform(k, e.locals.all[at], c)
+		l := e.locals.all[at]
+		d = e.perform(k, l, c)
 		e.deeds[key] = d
+		if e.merges {
+			l.calls = append(l.calls, c)
+			for _, process := range l.others {
+				e.doubt(k, l, process, c, d)
+			}
+			e.settleDoubts()
+		}
 	}
 	return d
 }
@@ -149,14 +197,7 @@ const later = 11*time.Hour + 7*time.Nanosecond
 
 // perform carries a call out. The caller holds the lock.
 func (e *book) perform(k int, l *local, c call) *deed {
-	var m *message
-	if c.do == delivery {
-		m = e.msgs.all[c.msg]
-	}
-	now := l.clock
-	if e.timeless {
-		now = 0
-	}
+	m, now := e.delivered(c), e.now(l)
 	d, err := e.carryOut(k, l, c, m, now)
 	if err == nil && e.timeless {
 		var again *deed
@@ -167,6 +208,22 @@ func (e *book) perform(k int, l *local, c call) *deed {
 		e.err = fmt.Errorf("p%d: %w", k+1, err)
 	}
 	return d
+}
+
+// now is the instant at which something happens to a process in state l.
+func (e *book) now(l *local) time.Duration {
+	if e.timeless {
+		return 0
+	}
+	return l.clock
+}
+
+// delivered is the message that a call delivers; nil: none. The caller holds the lock.
+func (e *book) delivered(c call) *message {
+	if c.do == delivery {
+		return e.msgs.all[c.msg]
+	}
+	return nil
 }
 
 // alike says whether the same follows from two deeds.

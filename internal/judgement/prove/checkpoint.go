@@ -43,6 +43,7 @@ type checkpointHeader struct {
 	Program   program.Build
 
 	Clocks    bool // are part of states
+	Tells     bool // a process tells nil from empty
 	Depth     int
 	Levels    []int
 	Elapsed   time.Duration
@@ -70,8 +71,8 @@ func (s *search) header() checkpointHeader {
 	c := &s.limits.Checkpoint
 	return checkpointHeader{
 		Algorithm: s.setup.Algorithm, System: s.system, Live: s.limits.Live, Version: c.Version,
-		Program: c.Program, Clocks: s.system.clocks, Depth: s.space.Depth, Levels: s.space.Levels,
-		Elapsed: s.elapsed(), Processes: s.digest(),
+		Program: c.Program, Clocks: s.system.clocks, Tells: s.system.tells,
+		Depth: s.space.Depth, Levels: s.space.Levels, Elapsed: s.elapsed(), Processes: s.digest(),
 	}
 }
 

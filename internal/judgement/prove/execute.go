@@ -105,7 +105,17 @@ func (f *frame) store(s *algo.Stepper, l *local) error {
 		if err != nil {
 			return err
 		}
-		l.process = string(b)
+		l.process, l.plain = string(b), ""
+		if f.merges {
+			f.flat.alike = true
+			b, err = f.flat.append(b[:0], t, v.UnsafePointer())
+			if f.flat.alike = false; err != nil {
+				return err
+			}
+			if string(b) != l.process {
+				l.plain = string(b)
+			}
+		}
 	}
 	drawn := s.Source()
 	b, err := f.flat.append(nil, random, reflect.ValueOf(&drawn).UnsafePointer())

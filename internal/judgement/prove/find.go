@@ -15,6 +15,9 @@ import (
 // errClock says that a process reads its clock, which was left out of the states.
 var errClock = errors.New("a process reads its clock")
 
+// errEmpty says that a process tells a nil slice or map from an empty one, which counted as the same state.
+var errEmpty = errors.New("a process tells nil from empty")
+
 func cubeRoot(x float64) float64 { return math.Cbrt(x) }
 
 // An Action is what happens in one step.

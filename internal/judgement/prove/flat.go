@@ -36,6 +36,9 @@ type flattener struct {
 	in   []unsafe.Pointer
 	err  error
 	deep int // of maps
+	// alike has a nil slice or map be written as an empty one is: what is written then is compared, and not
+	// restored.
+	alike bool
 }
 
 // A header is where a part of a configuration lies.
@@ -270,10 +273,10 @@ func (f *flattener) slice(t reflect.Type) coder {
 	return coder{
 		func(f *flattener, at unsafe.Pointer) {
 			v := reflect.NewAt(t, at).Elem()
-			if !f.present(!v.IsNil()) {
+			n, first := v.Len(), v.UnsafePointer()
+			if f.vacant(v.IsNil(), n) {
 				return
 			}
-			n, first := v.Len(), v.UnsafePointer()
 			f.uint(uint64(n))
 			for i := range n {
 				e.put(f, unsafe.Add(first, uintptr(i)*stride))
@@ -281,8 +284,12 @@ func (f *flattener) slice(t reflect.Type) coder {
 		},
 		func(f *flattener, at unsafe.Pointer) {
 			v := reflect.NewAt(t, at).Elem()
-			if f.byte() == 0 {
+			switch f.byte() {
+			case isNil:
 				v.SetZero()
+				return
+			case isEmpty:
+				v.Set(reflect.MakeSlice(t, 0, 0))
 				return
 			}
 			n := f.length()
@@ -384,7 +391,7 @@ func (f *flattener) table(t reflect.Type) coder {
 	return coder{
 		func(f *flattener, at unsafe.Pointer) {
 			v := reflect.NewAt(t, at).Elem()
-			if !f.present(!v.IsNil()) {
+			if f.vacant(v.IsNil(), v.Len()) {
 				return
 			}
 			f.deep++
@@ -411,8 +418,12 @@ func (f *flattener) table(t reflect.Type) coder {
 		},
 		func(f *flattener, at unsafe.Pointer) {
 			v := reflect.NewAt(t, at).Elem()
-			if f.byte() == 0 {
+			switch f.byte() {
+			case isNil:
 				v.SetZero()
+				return
+			case isEmpty:
+				v.Set(reflect.MakeMap(t))
 				return
 			}
 			own := reflect.MakeMap(t)
@@ -451,6 +462,27 @@ func (f *flattener) present(is bool) bool {
 		f.b = append(f.b, 0)
 	}
 	return is
+}
+
+// What a slice or map begins with.
+const (
+	isNil = iota
+	hasSome
+	isEmpty
+)
+
+// vacant writes whether a slice or map is nil or empty, and says whether it is one of the two.
+func (f *flattener) vacant(null bool, n int) bool {
+	switch {
+	case n > 0:
+		f.b = append(f.b, hasSome)
+		return false
+	case null || f.alike:
+		f.b = append(f.b, isNil)
+	default:
+		f.b = append(f.b, isEmpty)
+	}
+	return true
 }
 
 func (f *flattener) byte() byte {

@@ -57,6 +57,8 @@ type Space struct {
 	Live bool
 	// Clocks: processes read their clocks, so that these are part of states.
 	Clocks bool
+	// Tells: processes tell nil slices or maps from empty ones, so that these are different states.
+	Tells bool
 	// Find is the first broken promise, with the shortest schedule that leads to one; nil if there is
 	// none.
 	Find *Find
@@ -90,11 +92,11 @@ func Search(ctx context.Context, id string, w System, l Limits) (Space, error) {
 	}
 	if h != nil {
 		defer d.file.Close()
-		w.clocks = h.Clocks
+		w.clocks, w.tells = h.Clocks, h.Tells
 	}
 	space, err := try(ctx, id, w, l, h, d)
-	if err == errClock && h == nil {
-		w.clocks = true
+	for h == nil && (err == errClock || err == errEmpty) {
+		w.clocks, w.tells = w.clocks || err == errClock, w.tells || err == errEmpty
 		space, err = try(ctx, id, w, l, nil, nil)
 	}
 	var bad *CheckpointError
@@ -231,6 +233,8 @@ func try(ctx context.Context, id string, w System, l Limits, h *checkpointHeader
 	switch {
 	case s.err != nil:
 		return Space{}, s.err
+	case s.tells:
+		return Space{}, errEmpty
 	case s.reads:
 		return Space{}, errClock
 	}
@@ -299,7 +303,7 @@ func (s *search) run() {
 		}
 		pool.Wait()
 		switch {
-		case s.err != nil || s.reads:
+		case s.err != nil || s.reads || s.tells:
 			return
 		case s.stop.Load() != nil:
 			s.space.Frontier = states(s.rest)
@@ -469,7 +473,7 @@ func (s *search) elapsed() time.Duration { return s.before + time.Since(s.begun)
 // conclude counts, and makes the find of what was found first.
 func (s *search) conclude() (Space, error) {
 	out := &s.space
-	out.Elapsed, out.Clocks = s.elapsed(), s.system.clocks
+	out.Elapsed, out.Clocks, out.Tells = s.elapsed(), s.system.clocks, s.system.tells
 	var first *found
 	for _, w := range s.workers {
 		out.Steps, out.Terminal = out.Steps+w.steps, out.Terminal+w.terminal

@@ -8,6 +8,7 @@
 package prove
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,10 +30,11 @@ type System struct {
 	Params   map[string]any // to set; the others have their defaults at a latency of 1 ms
 	Budget
 	// Canonical has states that differ only in numbers that no process can tell apart count as one:
-	// clocks that are never read, and deadlines by what is left of them.
+	// clocks that are never read, deadlines by what is left of them, and nil and empty slices and maps.
 	Canonical bool
 
 	clocks bool // they are read
+	tells  bool // a process tells a nil slice or map from an empty one
 }
 
 // A Budget is how many faults of each kind one schedule has at most, from 0 to 15.
@@ -94,6 +96,8 @@ type frame struct {
 	learns bool // a process that comes back counts as down until it names a leader
 	// timeless: no clock is part of a state. Instants of timers are what is left of them.
 	timeless bool
+	// merges: states of a process that differ in nil and empty slices or maps alone count as one.
+	merges bool
 
 	buf   algo.Buffer
 	flat  *flattener
@@ -159,6 +163,7 @@ func newFrame(id string, w System) (*frame, error) {
 		mutex: setup.Alg.Problem == algo.MutualExclusion, back: spec.Survives.Recovery,
 		free: spec.Needs.Synchrony != algo.Synchronous, detect: spec.Needs.Detector != algo.NoDetector,
 		learns: spec.LiveOf(w.Nodes, setup.Params).Learns, timeless: w.Canonical && !w.clocks,
+		merges: w.Canonical && !w.tells,
 	}
 	if f.most = spec.Survives.CrashesOf(w.Nodes, setup.Params); f.most == 0 || !f.back {
 		f.most = w.Nodes // as many as the budget says
@@ -239,7 +244,13 @@ type local struct {
 
 	saved   string // by the algorithm, encoded
 	process string // the algorithm's part, flattened
+	plain   string // the same for comparisons, where nil is empty; "": as process
 	source  string // of random numbers
+
+	// Under the lock of the book: what differs from process in nil and empty slices and maps alone, and all
+	// that was asked of this state.
+	others []string
+	calls  []call
 }
 
 // key is the local as bytes, behind those of the process's number.
@@ -267,7 +278,7 @@ func (l *local) key(b []byte) []byte {
 	}
 	b = append(append(b, l.known...), l.asked...)
 	text(l.saved)
-	text(l.process)
+	text(cmp.Or(l.plain, l.process))
 	text(l.source)
 	return b
 }
