@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/conclave-bench/conclave/systems/service/etcd"
 	"github.com/conclave-bench/conclave/systems/service/live"
+	"github.com/conclave-bench/conclave/systems/service/postgresql"
 	"github.com/conclave-bench/conclave/systems/service/redis"
 
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
@@ -17,6 +18,7 @@ import (
 func init() {
 	live.Lock(&etcd.System{})
 	live.Election(&etcd.System{})
+	live.Lock(postgresql.System{})
 	live.Lock(&redis.System{})
 	live.Lock(&redis.System{Redlock: true})
 }

@@ -10,9 +10,9 @@ import (
 const renewals = 3
 
 // Keep renews a lease that began at an instant and lasts for session, three times in that time, until stop is
-// called, which waits for the last attempt. Lost is closed when renew says that the lease is another's, or when
-// the lease may be over because no renewal has succeeded. The time counts from before each attempt, so that
-// the client never believes longer in its lease than the system.
+// called, which waits for the last attempt. Lost is closed when renew says that the lease is another's, or
+// when the lease may be over because no renewal has succeeded. The time counts from before each attempt, so
+// that the client never believes longer in its lease than the system.
 func Keep(begun time.Time, session time.Duration, renew func(context.Context) (still bool, err error)) (
 	lost <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -23,7 +23,10 @@ func TestKeep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun, n := time.Now(), 0
-				lost, stop := Keep(begun, session, func(context.Context) (bool, error) { n++; return c.renew(n) })
+				lost, stop := Keep(begun, session, func(context.Context) (bool, error) {
+					n++
+					return c.renew(n)
+				})
 				defer stop()
 				select {
 				case <-lost:

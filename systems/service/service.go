@@ -58,8 +58,8 @@ type Options struct {
 	Heartbeat       time.Duration // between two of the leader
 	ElectionTimeout time.Duration // without one, until a follower stands
 	Session         time.Duration // of a client or a lease: without a sign of life, until it is over
-	// NoSync has writes not forced to the disk, or, where that is the system's own default, only now and then.
-	// Without it, what is answered is on the disk, if the system has a setting for that.
+	// NoSync has writes not forced to the disk, or, where that is the system's own default, only now and
+	// then. Without it, what is answered is on the disk, if the system has a setting for that.
 	NoSync   bool
 	Replicas int // of what a lock is kept in, where that can be less than all servers
 }

@@ -40,8 +40,8 @@ func (*System) Dial(ctx context.Context, c service.Cluster, name string) (servic
 	return out, nil
 }
 
-// A client takes locks on all servers, and has one that it got on a majority of them: that of a single server is
-// the case of one.
+// A client takes locks on all servers, and has one that it got on a majority of them: that of a single server
+// is the case of one.
 type client struct {
 	servers []*redis.Client
 	name    string

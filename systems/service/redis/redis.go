@@ -121,8 +121,8 @@ func (*System) Ready(ctx context.Context, m service.Member) error {
 	return c.Ping(ctx).Err()
 }
 
-// Leader implements service.System: there is none, so that the first server stands for it. A server of Redlock
-// knows of no others.
+// Leader implements service.System: there is none, so that the first server stands for it. A server of
+// Redlock knows of no others.
 func (s *System) Leader(ctx context.Context, m service.Member) (service.Leadership, error) {
 	if err := s.Ready(ctx, m); err != nil {
 		return service.Leadership{Leader: -1}, err

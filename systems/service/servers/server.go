@@ -215,3 +215,32 @@ func (s *Server) Pids() []int {
 	}
 	return out
 }
+
+// Once runs a program to its end, as another user than root, for an adapter that prepares a server. Its error
+// has what the program wrote.
+func Once(ctx context.Context, c service.Command) error {
+	path, err := service.Find(c.Path, c.Path)
+	if err != nil {
+		return err
+	}
+	spawner := proc.NewSpawner()
+	defer func() { _ = spawner.Close() }() // its only child has ended
+	child, err := spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: c.Dir, Apart: os.Getuid() == 0,
+		Env: append(os.Environ(), c.Env...)})
+	if err != nil {
+		return err
+	}
+	r := &running{name: c.Name, child: child, ended: make(chan struct{})}
+	go r.read()
+	select {
+	case <-ctx.Done():
+		child.Kill()
+	case <-child.Done():
+	}
+	exit := child.Exit()
+	<-r.ended
+	if exit.Code != 0 {
+		return fmt.Errorf("%s: %v; it wrote: %s", c.Name, exit, r.log())
+	}
+	return nil
+}

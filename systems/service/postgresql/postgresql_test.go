@@ -1,0 +1,16 @@
+package postgresql
+
+import (
+	"testing"
+	"time"
+
+	"github.com/conclave-bench/conclave/systems/service"
+	"github.com/conclave-bench/conclave/systems/service/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, System{}) }
+
+func TestSystem(t *testing.T) {
+	servicetest.Test(t, servicetest.Case{System: System{}, Size: 1, Port: Port,
+		Options: service.Options{Session: 3 * time.Second}, Start: time.Minute, Failover: 30 * time.Second})
+}
