@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
@@ -13,14 +15,16 @@ import (
 func (s *streams) compareCommand() *cobra.Command {
 	var q compare.Request
 	c := &cobra.Command{
-		Use:   "compare BASE NEW | RUN ALGORITHM ALGORITHM",
+		Use:   "compare BASE NEW | RUN ALGORITHM ALGORITHM | RUN:ALGORITHM...",
 		Short: "Compare two runs; exit 4 on a regression",
 		Long: `Compare two runs, cell by cell and metric by metric. BASE and NEW are folders
 of results or CSV files like trials.csv. A change is "worse" or "better" if it
 is significant, corrected for the number of tests, and larger than --threshold;
 any "worse" exits with 4. --fail-if sets other conditions. With one RUN and the
 labels of two of its algorithms, it compares these; with --distribution by all
-quantiles of a time, and by how far its distribution functions are apart.
+quantiles of a time, and by how far its distribution functions are apart. That
+takes algorithms of several runs as well, each as RUN:ALGORITHM, and compares
+all with the last: predictions, say, with what was measured.
 
 A test that finds no difference does not show equivalence. --prove 5% is a
 non-inferiority test: it passes only if every 95 % interval excludes a loss of
@@ -32,6 +36,7 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
   bench compare results/base results/new --prove 5%
   bench compare results/base results/new --over operations --stat p95
   bench compare results/quickstart/latest bully ring-list --distribution
+  bench compare results/base:bully results/new:bully --distribution
   bench compare results/base/trials.csv results/new/trials.csv --alpha 0.01`,
 		Args: cobra.ArbitraryArgs,
 	}
@@ -54,10 +59,13 @@ more than 5 %. docs/how-to/gate.md explains verdicts, tests and conditions.
 		switch {
 		case err != nil:
 			return nil, err
-		case len(args) == 3 && q.Distribution:
+		case len(args) == 3 && q.Distribution && !strings.Contains(args[1], ":"):
 			return compare.Distributions(args[0], args[1], args[2], q)
+		case q.Distribution && len(args) > 1:
+			return compare.Samples(args, q)
 		case q.Distribution:
-			return nil, usage("bench compare --distribution: expected a run and two of its algorithms")
+			return nil, usage("bench compare --distribution: expected a run and two of its algorithms; or " +
+				"algorithms of several runs, each as RUN:ALGORITHM")
 		case len(args) == 3:
 			return compare.Algorithms(args[0], args[1], args[2], q)
 		case len(args) != 2:

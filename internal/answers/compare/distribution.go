@@ -45,23 +45,30 @@ func (q *Request) bounded() (above float64, err error) {
 // Distributions compares the distributions of a time of two algorithms of one run, in each place of its
 // sweep.
 func Distributions(path, a, b string, q Request) (*answer.Document, error) {
-	above, err := q.bounded()
-	if err != nil {
-		return nil, err
-	}
 	t, err := two(path, a, b, &q)
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := timesOf(t, q.Metrics)
+	title := fmt.Sprintf("Conclave: the distributions of %s and %s in %s", a, b, path)
+	return distributions(title, []*results.Table{t, t}, []string{a, b}, &q)
+}
+
+// distributions compares those of an algorithm of each table with that of the last.
+func distributions(title string, tables []*results.Table, labels []string, q *Request) (
+	*answer.Document, error) {
+	above, err := q.bounded()
 	if err != nil {
 		return nil, err
 	}
-	d := answer.New("compare", fmt.Sprintf("Conclave: the distributions of %s and %s in %s", a, b, path))
-	s := newBoth(&q, above)
+	metrics, err := timesOf(tables[len(tables)-1], q.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	d := answer.New("compare", title)
+	s := newBoth(q, above)
 	for _, m := range metrics {
-		for _, pair := range pairs(t, a, b) {
-			if err := s.add(m, pair, q.Figures); err != nil {
+		for _, at := range places(tables, labels) {
+			if err := s.add(m, at, q.Figures); err != nil {
 				return nil, err
 			}
 		}
@@ -73,7 +80,7 @@ func Distributions(path, a, b string, q Request) (*answer.Document, error) {
 	for _, p := range s.pictures {
 		d.Add(p)
 	}
-	for _, text := range explained(t, a, b) {
+	for _, text := range explained(tables, labels) {
 		d.Note(text)
 	}
 	if len(s.said) == 0 {
@@ -105,25 +112,57 @@ func timesOf(t *results.Table, names []string) (out []*metric.Metric, err error)
 	return out, nil
 }
 
-// A place is the cells of two algorithms that differ in nothing else.
+// A place is cells of algorithms that differ in nothing else.
 type place struct {
 	name  string // "": there is one
-	cells [2]*results.Cell
+	cells []*results.Cell
+	names []string // of the cells
 }
 
-// pairs are the places of a run in which both are.
-func pairs(t *results.Table, a, b string) (out []place) {
-	columns := view.VaryingIn(t)
-	for _, first := range t.Cells() {
-		at := view.Name(view.Place(first.Design, columns), columns)
-		for _, second := range t.Cells() {
-			if view.Label(first.Design) == a && view.Label(second.Design) == b &&
-				view.Name(view.Place(second.Design, columns), columns) == at {
-				out = append(out, place{at, [2]*results.Cell{first, second}})
+// places are where all are: the i-th label in the i-th table. Of tables of several runs, what varies within
+// one of them tells its places apart.
+func places(tables []*results.Table, labels []string) (out []place) {
+	columns := varying(tables)
+	at := func(c *results.Cell) string { return view.Name(view.Place(c.Design, columns), columns) }
+	for _, first := range tables[0].Cells() {
+		found := place{name: at(first), names: named(tables, labels)}
+		for i, t := range tables {
+			for _, c := range t.Cells() {
+				if view.Label(c.Design) == labels[i] && at(c) == found.name && len(found.cells) == i {
+					found.cells = append(found.cells, c)
+				}
 			}
+		}
+		if view.Label(first.Design) == labels[0] && len(found.cells) == len(tables) {
+			out = append(out, found)
 		}
 	}
 	return out
+}
+
+// named is what the i-th label is called: by its run as well, where another one is called so, too.
+func named(tables []*results.Table, labels []string) []string {
+	names := slices.Clone(labels)
+	for i, label := range labels {
+		others := slices.Concat(labels[:i], labels[i+1:])
+		if slices.Contains(others, label) && tables[0] != tables[len(tables)-1] {
+			names[i] = fmt.Sprintf("%s (%s)", label, tables[i].Cells()[0].Get("transport"))
+		}
+	}
+	return names
+}
+
+// varying are the columns that vary within one of the tables, and that all have.
+func varying(tables []*results.Table) (columns []string) {
+	for _, t := range tables {
+		for _, name := range view.VaryingIn(t) {
+			missing := func(t *results.Table) bool { return !slices.Contains(t.Design, name) }
+			if !slices.Contains(columns, name) && !slices.ContainsFunc(tables, missing) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns
 }
 
 // both is the answer as it grows.
@@ -148,13 +187,13 @@ func newBoth(q *Request, above float64) *both {
 		answer.Columns(answer.Programs, "above_ms:number share_above:number share_low:number "+
 			"share_high:number censored:count"))
 	s.distances.Columns = answer.Columns(answer.Programs, "place metric base new distance:number "+
-		"distance_low:number distance_high:number")
+		"distance_low:number distance_high:number median_ratio:number ratio_low:number ratio_high:number")
 	return s
 }
 
 // add compares a metric in a place, and draws it; into a folder, unless that is "".
 func (s *both) add(m *metric.Metric, at place, folder string) error {
-	var samples [2][]float64
+	samples := make([][]float64, len(at.cells))
 	for i, c := range at.cells {
 		values, censored := c.Sample(m.Name)
 		slices.Sort(values)
@@ -162,18 +201,36 @@ func (s *both) add(m *metric.Metric, at place, folder string) error {
 		if len(values) == 0 {
 			return nil
 		}
-		s.row(m, at.name, view.Label(c.Design), samples[i], censored)
+		s.row(m, at.name, at.names[i], samples[i], censored)
 	}
 	where := ""
 	if at.name != "" {
 		where = at.name + ": "
 	}
-	distance, low, high := stats.Apart(samples[0], samples[1], stats.Confidence)
-	a, b := view.Label(at.cells[0].Design), view.Label(at.cells[1].Design)
-	s.distances.Row(at.name, m.Name, a, b, distance, low, high)
-	s.said = append(s.said, fmt.Sprintf("%s%s: the distribution functions are up to %.3f apart [%.3f, %.3f] "+
-		"(Kolmogorov and Smirnov; 95 %% interval)", where, m.Name, distance, low, high))
+	last := len(samples) - 1
+	b := at.names[last]
+	for i, sample := range samples[:last] {
+		a := at.names[i]
+		distance, low, high := stats.Apart(sample, samples[last], stats.Confidence)
+		ratio, from, to := stats.RatioInterval(samples[last], sample, stats.Confidence, 0)
+		s.distances.Row(at.name, m.Name, a, b, distance, low, high, ratio, from, to)
+		of := ""
+		if last > 1 {
+			of = fmt.Sprintf(" of %s and %s", a, b)
+		}
+		s.said = append(s.said, fmt.Sprintf("%s%s: the distribution functions%s are up to %.3f apart [%.3f, "+
+			"%.3f] (Kolmogorov and Smirnov; 95 %% interval); the median of %s is %s times that of %s",
+			where, m.Name, of, distance, low, high, a, within(ratio, from, to), b))
+	}
 	return s.draw(m, at, samples, folder)
+}
+
+// within is a ratio with its interval.
+func within(ratio, low, high float64) string {
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return fmt.Sprintf("%.3f", ratio)
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", ratio, low, high)
 }
 
 // row is what the table has of a sample, which is sorted.
@@ -204,10 +261,10 @@ func (s *both) row(m *metric.Metric, at, label string, sample []float64, censore
 const mostSteps = 500
 
 // draw draws the distribution functions.
-func (s *both) draw(m *metric.Metric, at place, samples [2][]float64, folder string) error {
+func (s *both) draw(m *metric.Metric, at place, samples [][]float64, folder string) error {
 	pane := chart.Pane{}
 	c := chart.Chart{Name: "distribution-" + m.Name, X: m.Title(), Y: "trials (share)",
-		Notes: []string{s.said[len(s.said)-1]}}
+		Notes: slices.Clone(s.said[len(s.said)-len(samples)+1:])}
 	if at.name != "" {
 		c.Name += fmt.Sprintf("-%d", len(s.pictures)+1)
 	}
@@ -226,7 +283,7 @@ func (s *both) draw(m *metric.Metric, at place, samples [2][]float64, folder str
 		}
 		look := chart.LookOf(i)
 		pane.Drawn = append(pane.Drawn, &plotter.Line{XYs: steps, LineStyle: look.Line()})
-		c.Legend = append(c.Legend, chart.Entry{Text: view.Label(at.cells[i].Design), Look: look,
+		c.Legend = append(c.Legend, chart.Entry{Text: at.names[i], Look: look,
 			Shows: chart.OnlyLine})
 	}
 	if low == high {
@@ -252,21 +309,23 @@ func (s *both) draw(m *metric.Metric, at place, samples [2][]float64, folder str
 	return nil
 }
 
-// explained says by which of the two the other is predicted, and what is left.
-func explained(t *results.Table, a, b string) (out []string) {
-	named := map[string]*algo.Algorithm{}
-	for _, c := range t.Cells() {
-		if alg, err := algo.Lookup(c.Get("algorithm")); err == nil {
-			named[view.Label(c.Design)] = alg
+// explained says which of the algorithms is predicted by which other one, and what is left.
+func explained(tables []*results.Table, labels []string) (out []string) {
+	var list []*algo.Algorithm
+	for i, t := range tables {
+		for _, c := range t.Cells() {
+			alg, err := algo.Lookup(c.Get("algorithm"))
+			if err == nil && view.Label(c.Design) == labels[i] && !slices.Contains(list, alg) {
+				list = append(list, alg)
+			}
 		}
 	}
-	for _, pair := range [][2]string{{a, b}, {b, a}} {
-		of, by := named[pair[0]], named[pair[1]]
-		if of == nil || by == nil || of.Spec.Predicted == nil || of.Spec.Predicted.By != by.Spec.Name {
-			continue
+	for _, of := range list {
+		for _, by := range list {
+			if p := of.Spec.Predicted; p != nil && p.By == by.Spec.Name {
+				out = append(out, fmt.Sprintf("%s is predicted by %v. %s", of.Spec.Name, p, p.Differs))
+			}
 		}
-		out = append(out, fmt.Sprintf("%s is predicted by %v. %s", of.Spec.Name, of.Spec.Predicted,
-			of.Spec.Predicted.Differs))
 	}
 	return out
 }

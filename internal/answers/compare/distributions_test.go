@@ -64,3 +64,48 @@ func TestDistributions(t *testing.T) {
 		}
 	}
 }
+
+// TestSamples: of several runs, each distribution is compared with the last, with the ratio of the medians; a run
+// or an algorithm that is not there is named.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	made := func(name, label string, least int) string {
+		text := "trial,cell,repetition,round,run_order,seed,problem,algorithm,label,nodes,transport,status,reason,attempts," +
+			"in_model,operations,completed,duration_ms,messages,delivered,lost,duplicated,undeliverable,bytes," +
+			"detector_messages,late_share,sched_delay_p99_ms,downtime_ms,never_recovered\n"
+		for i := range 40 {
+			text += fmt.Sprintf("%d,1,%d,1,%d,%d,election,election/raft,%s,3,sim,ok,,1,true,1,1,99,9,9,0,0,0,9,0,,,%d,0\n",
+				i+1, i+1, i+1, i+1, label, least+i)
+		}
+		file := filepath.Join(dir, name+".csv")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file + ":" + label
+	}
+	args := []string{made("predicted", "raft-etcd", 100), made("library", "etcd-node", 300), made("real", "etcd", 100)}
+	q := Usual()
+	q.Distribution = true
+	d, err := Samples(args, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := answer.Named("text").Write(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"of raft-etcd and etcd are up to 0.000 apart", "of etcd-node and etcd are up to 1.000 apart",
+		"the median of raft-etcd is 1.000 [", "the median of etcd-node is 2.674 ["} {
+		if !strings.Contains(words, want) {
+			t.Errorf("%q is missing in:\n%s", want, out.String())
+		}
+	}
+	for arg, want := range map[string]string{"nowhere": "expected a run and the label",
+		filepath.Join(dir, "real.csv") + ":raft": `unknown algorithm "raft"`, filepath.Join(dir, "no.csv") + ":etcd": "no.csv"} {
+		if _, err := Samples([]string{args[0], arg}, q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", arg, err, want)
+		}
+	}
+}

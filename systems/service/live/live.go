@@ -52,7 +52,7 @@ func Election(s service.System) {
 	}
 	spec.Survives.Crashes = func(n int, _ algo.Params) int { return (n - 1) / 2 }
 	spec.Promises = algo.Promises{Announced: true, Leadership: algo.PerTerm}
-	spec.Service = algo.Agreed
+	spec.Service = algo.Led
 	spec.Params = append(spec.Params, algo.Param{Name: look, Type: algo.Duration, Min: time.Millisecond,
 		Default: algo.Const(5 * time.Millisecond), Doc: "how often each server is asked for its leader; an " +
 			"instant of an election is known to within that"})
