@@ -6,6 +6,7 @@ import (
 	"github.com/conclave-bench/conclave/systems/service/live"
 	"github.com/conclave-bench/conclave/systems/service/postgresql"
 	"github.com/conclave-bench/conclave/systems/service/redis"
+	"github.com/conclave-bench/conclave/systems/service/zookeeper"
 
 	_ "github.com/conclave-bench/conclave/systems/clientgo"
 	_ "github.com/conclave-bench/conclave/systems/etcdnode"
@@ -21,4 +22,6 @@ func init() {
 	live.Lock(postgresql.System{})
 	live.Lock(&redis.System{})
 	live.Lock(&redis.System{Redlock: true})
+	live.Lock(zookeeper.System{})
+	live.Election(zookeeper.System{})
 }

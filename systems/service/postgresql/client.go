@@ -163,9 +163,15 @@ func (c *client) watch() (lost <-chan struct{}, stop func()) {
 				asked = now
 			}
 			done()
-			c.mu.Unlock()
-			if ctx.Err() == nil && (err != nil || conn.IsClosed()) {
+			over := ctx.Err() == nil && (err != nil || conn.IsClosed())
+			if over { // what is said to be lost is not to last
+				within, done := context.WithTimeout(ctx, time.Second)
+				_ = conn.Close(within) // it is closed already, perhaps
+				done()
 				close(gone)
+			}
+			c.mu.Unlock()
+			if over {
 				return
 			}
 		}
