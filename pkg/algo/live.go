@@ -3,6 +3,7 @@ package algo
 import (
 	"fmt"
 	"net/netip"
+	"time"
 )
 
 // A Live process is a part of a system that people run: one of its servers, or a client of it. What it does
@@ -15,13 +16,35 @@ type Live interface {
 	Process
 	// Open begins the process's life at a site, and returns when it can take part: a client when it is
 	// connected, a server when it serves. A server that starts again after a crash does not wait for
-	// that: whether it serves depends on the others. Post has f run as an event; it may be called from
-	// any goroutine, does not wait, and does nothing once the process has come to its end. An error
-	// makes the trial invalid.
-	Open(at Site, post func(f func(Env))) error
+	// that: whether it serves depends on the others. An error makes the trial invalid.
+	Open(at Site, h Host) error
 	// Close ends all that Open began, and returns when it has ended. It is not called at a crash, which
 	// ends all processes of the node at once.
 	Close()
+}
+
+// A Host is the node of a Live process. Its methods may be called from any goroutine.
+type Host interface {
+	// Post has f run as an event. It does not wait, and does nothing once the process has come to its end.
+	Post(f func(Env))
+	// Fail says that something is wrong that is not the system's doing. It makes the trial invalid.
+	Fail(err error)
+}
+
+// An Ailing process is a Live one whose machine can fail in part. Ail has it be in a state, during an
+// event: so it does not wait. What it cannot do it tells its Host, with Fail.
+type Ailing interface {
+	Live
+	Ail(a Ailment)
+}
+
+// An Ailment is what is wrong with the machine of a process. The zero value is nothing.
+type Ailment struct {
+	Disk  string        // slow-disk, hung-disk or full-disk; "": nothing
+	By    time.Duration // slow-disk: what each write takes
+	Ahead time.Duration // by which its clock is set forward; negative: back
+	Speed float64       // how many times as fast its clock runs; 0: as all others
+	CPU   float64       // the share of one processor that it gets; 0: all it wants
 }
 
 // A Site is where a Live process lives.
@@ -29,6 +52,7 @@ type Site struct {
 	Folder    string       // its own: empty at first, and as it was after a crash
 	Addresses []netip.Addr // of all processes, by Index
 	Servers   []ID         // the processes that are servers, ascending
+	Faults    []string     // what will go wrong in the trial, by the names of package fault
 }
 
 // Server is the place of process id among the servers, from 0 on; -1: it is a client.

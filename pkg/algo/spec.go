@@ -36,6 +36,9 @@ type Spec struct {
 	Survives Faults   // what may happen to it
 	Promises Promises // what the checkers then hold it to
 	Servers  string   // of a system: the parameter that says how many servers stand behind the processes
+	// Ails says, of a system, why its servers cannot have a fault of disk, clock or processor of that name;
+	// nil: they can. Without the function they have none.
+	Ails func(fault string) error
 	// Facts is, of a system, what a reader of its figures has to know: by the columns of package metric,
 	// ServiceColumns. An error says that it is not installed, and what to install.
 	Facts   func(p Params) (map[string]string, error)

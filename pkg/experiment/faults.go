@@ -143,6 +143,11 @@ func (v *variant) eventVerb(e *event) {
 	}
 	f, t := fault.Named(e.Do), fault.Triggers.Named(e.On)
 	switch {
+	case f != nil && a.Service && (f.Disk || f.Clock || f.Served):
+		v.serverFault(e, f)
+	case f != nil && f.Served:
+		v.Add(e.at, config.Join(e.key, "do"), "%s is for servers of systems, and %s has none; use slow, "+
+			"pause or a fault of links", e.Do, a.ID)
 	case f != nil && f.Clock && a.Subject:
 		v.Add(e.at, config.Join(e.key, "do"), "%s, but %s is a library, and in a bubble all "+
 			"processes have one clock: no timer of one fires later than those of the others; use pause, or "+

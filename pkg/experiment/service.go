@@ -8,6 +8,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/transport"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/metric"
@@ -72,6 +73,25 @@ func absent(a *algo.Algorithm) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// serverFault refuses a fault of a machine that the servers of a system cannot have.
+func (v *variant) serverFault(e *event, f *fault.Fault) {
+	a := v.contender.alg
+	c := fault.Choices.Named(e.Who)
+	switch {
+	case a.Spec.Servers != "" && (c == nil || !c.Serves):
+		v.Add(e.at, config.Join(e.key, "who"), "%s of a client of %s, which is a process of this program; "+
+			"expected a server, as who: server-leader", e.Do, a.ID)
+		return
+	case a.Spec.Ails == nil:
+		v.Add(e.at, config.Join(e.key, "do"), "%s cannot happen to %s: its adapter has no faults of disks, "+
+			"clocks and processors; use crash, pause or a fault of links", e.Do, a.ID)
+		return
+	}
+	if err := a.Spec.Ails(f.Name); err != nil {
+		v.Add(e.at, config.Join(e.key, "do"), "%s cannot happen to %s: %v", e.Do, a.ID, err)
+	}
 }
 
 // serverless says whether the event is about the servers of a system, and this algorithm has none.

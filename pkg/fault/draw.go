@@ -42,8 +42,10 @@ func (d *Draw) Swarm() (out []Event) {
 
 // Any is an event of one of those; false: none may happen.
 func (d *Draw) Any() (Event, bool) {
-	// Disks and stalls came later, and are not drawn: so a seed draws what it has always drawn.
-	list := slices.DeleteFunc(slices.Clone(All()), func(f *Fault) bool { return f.Disk || f.Lasts != nil })
+	// Disks, stalls and throttles came later, and are not drawn: so a seed draws what it has always drawn.
+	list := slices.DeleteFunc(slices.Clone(All()), func(f *Fault) bool {
+		return f.Disk || f.Lasts != nil || f.Served
+	})
 	for _, k := range d.Rand.Perm(len(list)) {
 		f := list[k]
 		if !d.may(f) {

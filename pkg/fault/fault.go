@@ -70,6 +70,8 @@ type Fault struct {
 	Stops bool
 	// Disk marks one of what a process writes.
 	Disk bool
+	// Served marks one that only servers of a system can have, which are programs.
+	Served bool
 	// Clock marks one by which time passes otherwise for one process than for the others.
 	Clock bool
 
@@ -110,6 +112,8 @@ type Process interface {
 	ClockOffset(now, by time.Duration)
 	// Disk is what becomes of its writes from now on.
 	Disk(now time.Duration, d Disk)
+	// Throttle is the share of a processor that a server of a system gets from now on; 0: all that it wants.
+	Throttle(now time.Duration, share float64)
 }
 
 // A State is what a fault puts a process into.

@@ -3,6 +3,8 @@ package harness
 import (
 	"math"
 	"time"
+
+	"github.com/conclave-bench/conclave/pkg/algo"
 )
 
 // A clock is that of one process: piecewise linear in the time of the trial. It advances at
@@ -52,6 +54,10 @@ func (c *clock) run(now time.Duration, rate float64) {
 // application and the notices of the perfect detector are not the process's own and keep
 // the time of the trial.
 func (m *Process) ClockRate(now time.Duration, rate float64) {
+	if a := m.ailing(); a != nil {
+		m.ail(a, func(x *algo.Ailment) { x.Speed = rate })
+		return
+	}
 	m.clock.run(now, rate)
 	for i := range m.timers {
 		if t := &m.timers[i]; t.armed {
@@ -64,4 +70,10 @@ func (m *Process) ClockRate(now time.Duration, rate float64) {
 
 // ClockOffset is by how much the clock of the process is ahead from now on, in place of what
 // it was ahead before. Timers, which are spans, do not notice.
-func (m *Process) ClockOffset(_, by time.Duration) { m.clock.offset = by }
+func (m *Process) ClockOffset(_, by time.Duration) {
+	if a := m.ailing(); a != nil {
+		m.ail(a, func(x *algo.Ailment) { x.Ahead = by })
+		return
+	}
+	m.clock.offset = by
+}

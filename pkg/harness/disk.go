@@ -32,6 +32,10 @@ func (d *disk) hold(ev algo.Event, depth uint32) { d.waiting = append(d.waiting,
 
 // Disk is what becomes of the process's writes from now on, the one under way included.
 func (m *Process) Disk(now time.Duration, d fault.Disk) {
+	if a := m.ailing(); a != nil {
+		m.ail(a, func(x *algo.Ailment) { x.Disk, x.By = d.Fails, d.By })
+		return
+	}
 	failed := m.disk.writing && m.disk.Fails == fault.FullDisk
 	m.disk.Disk = d
 	if m.disk.writing && !failed {

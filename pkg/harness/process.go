@@ -123,6 +123,7 @@ type Process struct {
 	suspects []algo.ID
 	doubting bool // it will look at the named leader again
 	disk     disk
+	ailment  algo.Ailment
 	unsound  bool // its invariant has not held, beyond the model
 }
 
@@ -285,6 +286,26 @@ func (m *Process) Do(now time.Duration, op string, target algo.ID) {
 // Happened is what a Live process has posted.
 func (m *Process) Happened(now time.Duration, f func(algo.Env)) {
 	m.feed(now, algo.Event{Type: algo.Happen, Call: f})
+}
+
+// ailing is the process of a system, whose machine has the faults of disk and clock itself; nil: it is
+// none, and the harness makes it believe them.
+func (m *Process) ailing() algo.Ailing {
+	a, _ := m.step.Process().(algo.Ailing)
+	return a
+}
+
+// ail has the machine of the process be in the state that change makes of the present one.
+func (m *Process) ail(a algo.Ailing, change func(*algo.Ailment)) {
+	change(&m.ailment)
+	a.Ail(m.ailment)
+}
+
+// Throttle has the process get that share of a processor from now on; 0: all that it wants.
+func (m *Process) Throttle(_ time.Duration, share float64) {
+	if a := m.ailing(); a != nil {
+		m.ail(a, func(x *algo.Ailment) { x.CPU = share })
+	}
 }
 
 // ErrInvariant is the error of a process whose own invariant does not hold.

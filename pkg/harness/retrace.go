@@ -128,6 +128,7 @@ var _ fault.Process = (*retraced)(nil)
 func (p *retraced) ClockRate(now time.Duration, rate float64)        { p.clock.run(now, rate) }
 func (p *retraced) ClockOffset(_, by time.Duration)                  { p.clock.offset = by }
 func (p *retraced) Disk(_ time.Duration, d fault.Disk)               { p.disk.Disk = d }
+func (p *retraced) Throttle(time.Duration, float64)                  {}
 func (*retraced) Elect(time.Duration)                                {}
 func (*retraced) Suspect(time.Duration, algo.ID, bool)               {}
 func (*retraced) Request(time.Duration, time.Duration, algo.Session) {}

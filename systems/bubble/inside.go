@@ -44,6 +44,10 @@ func (p inside) Do(_ time.Duration, op string, _ algo.ID) { p.refuse("do " + op)
 // Disk is what becomes of the writes of the library from now on.
 func (p inside) Disk(_ time.Duration, d fault.Disk) { p.Process.Disk.become(d) }
 
+func (p inside) Throttle(time.Duration, float64) {
+	p.refuse("get a part of a processor: in virtual time it needs none")
+}
+
 func (p inside) ClockRate(time.Duration, float64) {
 	p.refuse("have a clock that drifts: a bubble has one clock for all")
 }

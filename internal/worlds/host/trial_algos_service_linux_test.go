@@ -49,8 +49,8 @@ const servicePort = 7100
 func (s *served) Receive(algo.Env, algo.ID, algo.Message) {}
 func (s *served) Elect(algo.Env)                          {}
 
-func (s *served) Open(at algo.Site, post func(func(algo.Env))) error {
-	s.site, s.post = at, post
+func (s *served) Open(at algo.Site, h algo.Host) error {
+	s.site, s.post = at, h.Post
 	if at.Server(s.ID) >= 0 {
 		return s.serve()
 	}

@@ -85,6 +85,11 @@ func (t *trial) addresses() *algo.Site {
 			s.Servers = append(s.Servers, id)
 		}
 	}
+	for e := range t.setup.Timeline() {
+		if !slices.Contains(s.Faults, e.Do) {
+			s.Faults = append(s.Faults, e.Do)
+		}
+	}
 	return s
 }
 

@@ -40,8 +40,8 @@ var (
 func (*client) Receive(algo.Env, algo.ID, algo.Message) {}
 
 // Open connects the client.
-func (c *client) Open(at algo.Site, post func(func(algo.Env))) (err error) {
-	c.post = post
+func (c *client) Open(at algo.Site, h algo.Host) (err error) {
+	c.post = h.Post
 	c.orders, c.ended = make(chan order, 2), make(chan struct{})
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	within, stop := context.WithTimeout(c.ctx, startPatience)

@@ -39,7 +39,7 @@ func (*server) Elect(algo.Env) {}
 const startPatience = 80 * time.Second
 
 // Open starts the programs of the server.
-func (s *server) Open(at algo.Site, post func(func(algo.Env))) error {
+func (s *server) Open(at algo.Site, h algo.Host) error {
 	s.member = service.Member{Index: at.Server(s.ID), Addr: at.Addresses[s.ID.Index()],
 		Peers: at.ServerAddresses(), Folder: at.Folder, Options: options(s.Params)}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -56,7 +56,7 @@ func (s *server) Open(at algo.Site, post func(func(algo.Env))) error {
 		close(s.ended)
 		return err
 	}
-	go s.watch(ctx, at, post)
+	go s.watch(ctx, at, h.Post)
 	return nil
 }
 

@@ -184,7 +184,8 @@ func mostMemory(perProcess int) uint64 {
 }
 
 func newNode(s *harness.Setup, out mouth) *node {
-	return &node{setup: s, out: out, orders: make(chan control.Order, 1024), over: make(chan struct{})}
+	return &node{setup: s, out: out, orders: make(chan control.Order, 1024), over: make(chan struct{}),
+		fault: make(chan error, 1)}
 }
 
 // refuse says why there is no node.
@@ -282,12 +283,23 @@ func (n *node) open() error {
 	n.news, n.done = make(chan func(algo.Env), 1024), make(chan struct{})
 	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, nil, &n.buf)
 	n.life = n.process.Plugin().(algo.Live)
-	return n.life.Open(*n.Site, func(f func(algo.Env)) {
-		select {
-		case n.news <- f:
-		case <-n.done:
-		}
-	})
+	return n.life.Open(*n.Site, n)
+}
+
+// Post implements algo.Host.
+func (n *node) Post(f func(algo.Env)) {
+	select {
+	case n.news <- f:
+	case <-n.done:
+	}
+}
+
+// Fail implements algo.Host.
+func (n *node) Fail(err error) {
+	select {
+	case n.fault <- err:
+	default: // it has failed already
+	}
 }
 
 func (n *node) connect(trial string) (err error) {
@@ -469,10 +481,10 @@ func (n *node) hear(f func(algo.Env)) {
 // faults tells of a fault of the connection, which spoils the trial, so that it does not go on
 // for nothing. In a process of many one goroutine looks for all.
 func (n *node) faults() <-chan error {
+	out := n.fault
 	if n.shared() {
-		return n.fault
+		return out
 	}
-	out := make(chan error, 1)
 	go func() {
 		tick := time.Tick(faultsEvery)
 		for {
