@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/conclave-bench/conclave/systems/service/etcd"
 	"github.com/conclave-bench/conclave/systems/service/live"
+	"github.com/conclave-bench/conclave/systems/service/natskv"
 	"github.com/conclave-bench/conclave/systems/service/postgresql"
 	"github.com/conclave-bench/conclave/systems/service/redis"
 	"github.com/conclave-bench/conclave/systems/service/zookeeper"
@@ -19,6 +20,8 @@ import (
 func init() {
 	live.Lock(&etcd.System{})
 	live.Election(&etcd.System{})
+	live.Lock(natskv.System{})
+	live.Election(natskv.System{})
 	live.Lock(postgresql.System{})
 	live.Lock(&redis.System{})
 	live.Lock(&redis.System{Redlock: true})

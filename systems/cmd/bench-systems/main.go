@@ -1,4 +1,5 @@
-// Command bench-systems is bench with libraries of others, which run as they are: transport bubble.
+// Command bench-systems is bench with libraries of others, which run as they are: transport bubble; and with
+// adapters of systems that people run.
 package main
 
 import (
@@ -7,6 +8,10 @@ import (
 	"github.com/conclave-bench/conclave/pkg/cli"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 	_ "github.com/conclave-bench/conclave/systems/all"
+	"github.com/conclave-bench/conclave/systems/service"
 )
 
-func main() { os.Exit(cli.Bench()) }
+func main() {
+	service.Main()
+	os.Exit(cli.Bench())
+}

@@ -110,10 +110,14 @@ func base(s service.System, what string) algo.Spec {
 		return algo.Param{Name: name, Type: algo.Duration, Min: time.Duration(0),
 			Default: algo.Const(time.Duration(0)), Doc: doc + "; 0s: as the system has it"}
 	}
+	programs := "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."
+	if len(s.Packages()) == 0 {
+		programs = "The server is the library that this program links, unmodified."
+	}
 	return algo.Spec{
 		Name: s.Name(), Summary: s.Title() + ": " + what,
 		Paper: algo.Paper{Authors: s.Title(), Title: s.Title(), Venue: algo.Unpublished,
-			Deviations: "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."},
+			Deviations: programs},
 		Perpetual: true, Facts: facts(s),
 		Params: []algo.Param{
 			wait(beat, "between two heartbeats of the leader"),
