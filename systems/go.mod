@@ -17,6 +17,7 @@ require (
 	go.etcd.io/etcd/client/v3 v3.6.7
 	go.etcd.io/raft/v3 v3.7.0
 	go.uber.org/zap v1.27.0
+	golang.org/x/sys v0.49.0
 	google.golang.org/protobuf v1.36.12
 	k8s.io/apimachinery v0.34.2
 	k8s.io/client-go v0.34.2
@@ -103,7 +104,6 @@ require (
 	golang.org/x/image v0.46.0 // indirect
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/oauth2 v0.27.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect

@@ -5,6 +5,7 @@ import (
 	"github.com/conclave-bench/conclave/systems/service/etcd"
 	"github.com/conclave-bench/conclave/systems/service/live"
 	"github.com/conclave-bench/conclave/systems/service/natskv"
+	"github.com/conclave-bench/conclave/systems/service/patroni"
 	"github.com/conclave-bench/conclave/systems/service/postgresql"
 	"github.com/conclave-bench/conclave/systems/service/redis"
 	"github.com/conclave-bench/conclave/systems/service/zookeeper"
@@ -22,6 +23,8 @@ func init() {
 	live.Election(&etcd.System{})
 	live.Lock(natskv.System{})
 	live.Election(natskv.System{})
+	live.Lock(&patroni.System{})
+	live.Election(&patroni.System{})
 	live.Lock(postgresql.System{})
 	live.Lock(&redis.System{})
 	live.Lock(&redis.System{Redlock: true})

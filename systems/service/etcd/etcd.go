@@ -66,7 +66,8 @@ const session = 60 * time.Second
 
 // Facts implements service.System.
 func (*System) Facts(o service.Options) service.Facts {
-	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Client: service.Library("go.etcd.io/etcd/client/v3"), Fencing: true,
+	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Fencing: true,
+		Client:    service.Library("go.etcd.io/etcd/client/v3"),
 		Predicted: "raft", Set: "etcd"}
 	if f.Session == 0 {
 		f.Session = session
@@ -173,6 +174,26 @@ func (s *System) within(a netip.Addr, now service.Leadership) service.Leadership
 		now.Term = 0
 	}
 	return now
+}
+
+// ClientAddress is where the server at a listens for clients.
+func ClientAddress(a netip.Addr) string { return netip.AddrPortFrom(a, clientPort).String() }
+
+// Local is the value of a key, and the revision with which it was created, as one server knows them, without
+// asking the others; "": it is not there.
+func (s *System) Local(ctx context.Context, a netip.Addr, key string) (value string, created int64,
+	err error) {
+	c, err := s.connection(a)
+	if err != nil {
+		return "", 0, err
+	}
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	r, err := c.Get(ctx, key, clientv3.WithSerializable())
+	if err != nil || len(r.Kvs) == 0 {
+		return "", 0, err
+	}
+	return string(r.Kvs[0].Value), r.Kvs[0].CreateRevision, nil
 }
 
 // memberID is the number that etcd gives a member of a new cluster: the beginning of a digest of its address

@@ -15,10 +15,10 @@ import (
 	"github.com/conclave-bench/conclave/systems/service/servicetest"
 )
 
-// BenchmarkHandover is the time from the release of a lock until the client that waits for it has it: with the
-// library's lock, which watches from the revision of its last read on, and with a watch from the next revision
-// on. The server takes the first kind of watch for one that is behind, and looks after those every 100 ms
-// (mvcc/watchable_store.go, syncWatchersLoop).
+// BenchmarkHandover is the time from the release of a lock until the client that waits for it has it: with
+// the library's lock, which watches from the revision of its last read on, and with a watch from the next
+// revision on. The server takes the first kind of watch for one that is behind, and looks after those every
+// 100 ms (mvcc/watchable_store.go, syncWatchersLoop).
 func BenchmarkHandover(b *testing.B) {
 	servicetest.Need(b, &System{})
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
