@@ -3,6 +3,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/binary"
@@ -68,10 +69,11 @@ const session = 60 * time.Second
 func (*System) Facts(o service.Options) service.Facts {
 	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Fencing: true,
 		Client:    service.Library("go.etcd.io/etcd/client/v3"),
+		Heartbeat: o.Heartbeat, ElectionTimeout: o.ElectionTimeout,
 		Predicted: "raft", Set: "etcd"}
-	if f.Session == 0 {
-		f.Session = session
-	}
+	f.Session = cmp.Or(f.Session, session)
+	f.Heartbeat = cmp.Or(f.Heartbeat, 100*time.Millisecond)
+	f.ElectionTimeout = cmp.Or(f.ElectionTimeout, time.Second)
 	return f
 }
 

@@ -106,10 +106,11 @@ func usual(sizes []int) int {
 
 // base is what the Specs of a system have in common.
 func base(s service.System, what string) algo.Spec {
-	wait := func(name, doc string) algo.Param {
-		return algo.Param{Name: name, Type: algo.Duration, Min: time.Duration(0),
-			Default: algo.Const(time.Duration(0)), Doc: doc + "; 0s: as the system has it"}
+	wait := func(name string, usual time.Duration, doc string) algo.Param {
+		return algo.Param{Name: name, Type: algo.Duration, Min: time.Duration(0), Default: algo.Const(usual),
+			Doc: doc + "; 0s: as the system has it"}
 	}
+	f := s.Facts(service.Options{})
 	programs := "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."
 	if len(s.Packages()) == 0 {
 		programs = "The server is the library that this program links, unmodified."
@@ -120,9 +121,9 @@ func base(s service.System, what string) algo.Spec {
 			Deviations: programs},
 		Perpetual: true, Facts: facts(s),
 		Params: []algo.Param{
-			wait(beat, "between two heartbeats of the leader"),
-			wait(patience, "without a heartbeat, until a server stands for election"),
-			wait(session, "without a sign of life, until a client's lock is free"),
+			wait(beat, f.Heartbeat, "between two heartbeats of the leader"),
+			wait(patience, f.ElectionTimeout, "without a heartbeat, until a server stands for election"),
+			wait(session, f.Session, "without a sign of life, until a client's lock is free"),
 			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before they " +
 				"are answered, where the system does that"},
 			{Name: replicas, Type: algo.Int, Min: int64(0), Max: int64(9), Default: algo.Const(int64(0)),
