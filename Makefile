@@ -81,7 +81,7 @@ slow: ## the slow tests: kill loops, long schedules
 	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 60m -skip '^TestPackages$$' ./...
 
 mutants: ## break some plugins and statistics a line at a time; their tests must notice each
-	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 300m -v -run TestPackages ./internal/repo/mutate
+	CONCLAVE_NIGHTLY=1 $(GO) test -timeout 300m -v -run TestPackages ./internal/commands/mutate
 
 ci: ## everything that CI runs
 	bash .ci/run

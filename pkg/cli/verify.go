@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -8,11 +9,12 @@ import (
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/commands/catalog"
 	"github.com/conclave-bench/conclave/internal/commands/conform"
+	"github.com/conclave-bench/conclave/internal/commands/mutate"
 )
 
 func (s *streams) verifyCommand() *cobra.Command {
 	var schedules int
-	var cases, junit string
+	var cases, junit, mutants string
 	c := &cobra.Command{
 		Use:   "verify ID",
 		Short: "Run the conformance tests of an algorithm",
@@ -24,7 +26,10 @@ starts goroutines exits with 1.
 
 With --cases, run only your own cases: exact scripts with exact outcomes. A case
 that only the algorithm's own tests can check exits with 5.
-docs/reference/cases.md has the format.`,
+docs/reference/cases.md has the format.
+
+With --mutants, plant mistakes into the package of the algorithm, one line at a
+time, and print how many of them these tests notice.`,
 		Example: `  bench verify mutex/naimi-trehel --schedules 50
   bench verify bully --schedules 50
   bench verify bully --cases cases.yaml`,
@@ -34,6 +39,8 @@ docs/reference/cases.md has the format.`,
 	c.Flags().StringVar(&cases, "cases", "", "run the cases in `FILE` instead of the kit")
 	c.Flags().StringVar(&junit, "junit", "",
 		"also write a report in JUnit's XML to `FILE`, with a test for each rule or case")
+	c.Flags().StringVar(&mutants, "mutants", "", "plant mistakes into the package in `DIR`, and "+
+		"count those noticed")
 	return s.answering(c, func(args []string) (*answer.Document, error) {
 		if len(args) != 1 {
 			return nil, usage("bench verify: %d algorithms, expected one (\"bench list\" shows "+
@@ -49,8 +56,17 @@ docs/reference/cases.md has the format.`,
 		if c.Flags().Changed("cases") && c.Flags().Changed("schedules") {
 			return nil, usage("bench verify: --schedules means nothing with --cases; leave one out")
 		}
+		if mutants != "" && (cases != "" || junit != "") {
+			return nil, usage("bench verify: --mutants with --cases or --junit; leave one out")
+		}
 		busy, done := s.busy()
 		defer done()
+		if mutants != "" {
+			ctx, stop := s.interruptible(context.Background())
+			defer stop()
+			q := mutate.Request{ID: alg.ID, Dir: mutants, Schedules: schedules, Busy: busy}
+			return q.Answer(ctx)
+		}
 		var d *answer.Document
 		if c.Flags().Changed("cases") {
 			d, err = conform.AnswerCases(alg.ID, cases, busy)

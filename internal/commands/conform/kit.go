@@ -3,6 +3,7 @@
 package conform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/commands/explore"
 	"github.com/conclave-bench/conclave/internal/judgement/modelcheck"
+	"github.com/conclave-bench/conclave/internal/judgement/prove"
 	"github.com/conclave-bench/conclave/internal/judgement/trial"
 	"github.com/conclave-bench/conclave/internal/worlds/guard"
 	"github.com/conclave-bench/conclave/internal/worlds/guest"
@@ -43,6 +45,8 @@ var Kit = []Rule{
 	{"Small", "systems of one and of two processes work as well", (*kit).small},
 	{"References", "the algorithm's reference cases have the expected outcomes", (*kit).references},
 	{"Exhaustive", "two and three processes keep every promise in every order of events", (*kit).exhaustive},
+	{"Restarts", "processes that crash and return keep every promise in every order of events",
+		(*kit).restarts},
 }
 
 // Options say how thorough Verify is.
@@ -428,6 +432,52 @@ func (k *kit) exhaustive() error {
 			return &Unrunnable{fmt.Errorf("%s: %w", scope, f)}
 		} else if f != nil {
 			return fmt.Errorf("%s: %w", scope, f)
+		}
+	}
+	return nil
+}
+
+// What the kit lets happen to those that survive a return, and how many states of each it looks at, as a
+// multiple of the random schedules.
+var returns = []struct {
+	nodes  int
+	states int
+	budget prove.Budget
+}{
+	{2, 20, prove.Budget{Crashes: 2}}, {3, 60, prove.Budget{Crashes: 1}}, {3, 60, prove.Budget{Crashes: 2}},
+	{3, 40, prove.Budget{Crashes: 1, Timeouts: 2}}, {4, 40, prove.Budget{Crashes: 2}},
+}
+
+// restarts has processes crash and return in small systems, breadth first.
+func (k *kit) restarts() error {
+	if !k.alg.Spec.Survives.Recovery || guest.Of(k.id) != nil {
+		k.said = "; nothing to check: it promises nothing then"
+		return nil
+	}
+	requests, timeouts, err := prove.Defaults(k.id)
+	if err != nil {
+		return err
+	}
+	for _, r := range returns {
+		if needs := k.alg.Spec.Needs.Nodes; needs != nil && needs(r.nodes) != nil {
+			continue
+		}
+		w := prove.System{Nodes: r.nodes, Requests: requests, Budget: r.budget, Canonical: true}
+		if timeouts == prove.Any {
+			w.Timeouts = timeouts
+		}
+		if beyond, err := w.Beyond(k.id); err != nil || len(beyond) > 0 {
+			continue
+		}
+		s, err := prove.Search(context.Background(), k.id, w, prove.Limits{States: r.states * k.schedules})
+		if err != nil { // its states cannot be copied
+			k.said = "; not checked: " + err.Error()
+			return nil
+		}
+		if f := s.Find; f != nil && f.Panicked {
+			return &Unrunnable{fmt.Errorf("%s: %w", &w, f)}
+		} else if f != nil {
+			return fmt.Errorf("%s: %w", &w, f)
 		}
 	}
 	return nil

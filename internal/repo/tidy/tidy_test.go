@@ -94,8 +94,9 @@ var table = []struct {
 	{"internal/commands/conform", []string{
 		"pkg/algo", "pkg/trace", "pkg/harness", "pkg/check", "pkg/experiment",
 		"internal/answers/answer", "internal/base/console", "internal/commands/explore", "internal/base/files", "internal/worlds/guard",
-		"internal/worlds/guest", "internal/judgement/modelcheck", "internal/judgement/trial",
+		"internal/worlds/guest", "internal/judgement/modelcheck", "internal/judgement/prove", "internal/judgement/trial",
 	}},
+	{"internal/commands/mutate", []string{"internal/answers/answer"}},
 	{"pkg/config", []string{"internal/base/text", "pkg/param"}},
 	{"pkg/experiment", []string{"internal/base/console",
 		"pkg/config", "internal/base/text", "pkg/param",

@@ -85,6 +85,9 @@ func (w *walk) statements(list []ast.Stmt) {
 
 func (w *walk) expression(e ast.Expr) {
 	w.condition(e)
+	if w.forgets {
+		w.forget(e)
+	}
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
 		w.operator(e.OpPos, e.Op)
@@ -114,6 +117,32 @@ func (w *walk) expression(e ast.Expr) {
 		}
 		if other != "" {
 			w.put(e.Pos(), e.End(), other)
+		}
+	}
+}
+
+// forget has what is saved lack a part: each argument of a call of Save, and each part of a literal there.
+func (w *walk) forget(e ast.Expr) {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	if to, ok := call.Fun.(*ast.SelectorExpr); !ok || to.Sel.Name != "Save" {
+		return
+	}
+	for _, part := range call.Args {
+		list := []ast.Expr{part}
+		if lit, ok := part.(*ast.CompositeLit); ok {
+			list = lit.Elts
+		} else if inner, ok := part.(*ast.CallExpr); ok {
+			list = inner.Args
+		}
+		for _, x := range list {
+			if pair, ok := x.(*ast.KeyValueExpr); ok {
+				x = pair.Value
+			}
+			text := w.source(x.Pos(), x.End())
+			w.out = append(w.out, change{x.Pos(), x.End(), "mutantForgets(" + text + ")", "save no " + text})
 		}
 	}
 }

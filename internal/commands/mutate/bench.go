@@ -35,6 +35,10 @@ type Bench struct {
 	// Limit is the processor time that the tests of one mutant may take, in whole seconds: on a busy machine
 	// they take longer, and are not noticed for that. Tests that wait instead have ten times as long.
 	Limit time.Duration
+	// Main is the package of a program that is built in the place of the tests, and Args are what it is
+	// called with: it notices a mutant if its exit code is 1 or 3. "": the tests.
+	Main string
+	Args []string
 	// Took is the processor time of the last one.
 	Took time.Duration
 
@@ -51,15 +55,21 @@ func (b *Bench) Build(mutants []Mutant) error {
 		if err != nil {
 			return err
 		}
-		build := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay,
-			"-o", b.program(), ".")
+		words := []string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", b.program(),
+			"."}
+		if b.Main != "" {
+			words = []string{"build", "-overlay", overlay, "-o", b.program(), b.Main}
+		}
+		build := exec.Command("go", words...)
 		build.Dir = b.Dir
 		out, err := build.CombinedOutput()
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 			return fmt.Errorf("mutate: %w", err)
 		}
 		if err == nil {
-			b.flags = b.flagsOf()
+			if b.flags = b.Args; b.Main == "" {
+				b.flags = b.flagsOf()
+			}
 			return nil
 		}
 		found := inMutant.FindAllSubmatch(out, -1)
@@ -103,6 +113,9 @@ func (b *Bench) Try(mutant int) (Verdict, string, error) {
 		b.Took = state.UserTime() + state.SystemTime()
 	}
 	switch exit := (*exec.ExitError)(nil); {
+	case b.Main != "" && errors.As(err, &exit) && exit.Exited() && exit.ExitCode() != 1 &&
+		exit.ExitCode() != 3:
+		return "", string(out), fmt.Errorf("mutate: %w", err)
 	case errors.As(err, &exit) || ctx.Err() != nil:
 		return Noticed, string(out), nil
 	case err != nil:
@@ -163,6 +176,9 @@ import (
 )
 
 var mutantThatLives, _ = strconv.Atoi(os.Getenv(%q))
+
+// mutantForgets is nothing, in the place of what a mutant forgets.
+func mutantForgets[T any](T) (nothing T) { return nothing }
 `
 
 // changed is the file with its mutants, which are in order: in each function the changed

@@ -48,6 +48,17 @@ func Of(dir string, roots []string) ([]Mutant, error) {
 	return p.mutants(p.reachable(roots)), nil
 }
 
+// Forgetful lists the mutants of the package in dir that Of lists, and those that save nothing in the place
+// of one part of what they should.
+func Forgetful(dir string, roots []string) ([]Mutant, error) {
+	p, err := parse(dir)
+	if err != nil {
+		return nil, err
+	}
+	p.forgets = true
+	return p.mutants(p.reachable(roots)), nil
+}
+
 // OfFiles lists the mutants of the package in dir: one for each change of each function in
 // files, which are its own.
 func OfFiles(dir string, files []string) ([]Mutant, error) {
@@ -102,6 +113,7 @@ type pack struct {
 	sources map[string][]byte
 	funcs   []function
 	next    map[string]string // of a constant, another one of its block
+	forgets bool              // processes forget what they save, part by part
 }
 
 type function struct {
