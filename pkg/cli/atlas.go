@@ -11,6 +11,10 @@ import (
 	"github.com/conclave-bench/conclave/internal/commands/atlas"
 	"github.com/conclave-bench/conclave/internal/commands/progress"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 // atlasFlags are the flags of bench atlas.
@@ -55,6 +59,8 @@ ignored. docs/how-to/atlas.md has the definitions.
 		"a leader is present by `DEFINITION`: "+strings.Join(services, ", "))
 	flags.DurationVar(&f.TimeOut, "time-out", atlas.UsualTimeOut,
 		"measure in units of `D`, where there is no time-out")
+	flags.BoolVar(&f.Heal, "heal", false,
+		"have all links come back after a hundred time-outs, and count elections from then on")
 	flags.BoolVar(&f.Lockstep, "lockstep", false,
 		"run all clocks in step, so that failure detectors suspect at the same instant")
 	flags.StringArrayVar(&f.Params, "params", nil, "set a parameter with `NAME=VALUE`; repeatable")
@@ -71,6 +77,14 @@ ignored. docs/how-to/atlas.md has the definitions.
 
 func (s *streams) atlas(ctx context.Context, f *atlasFlags, args []string) (*answer.Document, error) {
 	f.Electors, f.Env, f.Violated = args, s.env, s.violations()
+	f.Host = func(ctx context.Context, e *experiment.Experiment, p *harness.Plan) (check.Verdict, error) {
+		o, err := programs()
+		if err != nil {
+			return check.Verdict{}, err
+		}
+		v, _, err := runner.Replay(ctx, e, &experiment.Trial{Plan: *p}, o, nil)
+		return v, err
+	}
 	if !f.quiet {
 		f.Progress = progress.Parts(s.err, "trial")
 	}

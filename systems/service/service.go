@@ -38,6 +38,12 @@ type System interface {
 	Dial(ctx context.Context, c Cluster, client string) (Client, error)
 }
 
+// A Leading system can have a server of choice lead.
+type Leading interface {
+	// Lead asks the present leader to hand over to a server. That it does is seen by Leader.
+	Lead(ctx context.Context, m Member) error
+}
+
 // A Member is one server of a system.
 type Member struct {
 	Index   int          // from 0 on

@@ -19,6 +19,7 @@ import (
 	"github.com/conclave-bench/conclave/internal/commands/plan"
 	"github.com/conclave-bench/conclave/internal/commands/rare"
 	"github.com/conclave-bench/conclave/pkg/algo"
+	"github.com/conclave-bench/conclave/pkg/check"
 	"github.com/conclave-bench/conclave/pkg/experiment"
 	"github.com/conclave-bench/conclave/pkg/harness"
 )
@@ -27,7 +28,7 @@ import (
 type Request struct {
 	Electors                   []string // IDs, or files of experiments
 	Processes, Sample, Workers int
-	Directed, Lockstep         bool
+	Directed, Lockstep, Heal   bool
 	Graphs                     []string
 	Outage                     string
 	TimeOut                    time.Duration
@@ -35,6 +36,8 @@ type Request struct {
 	CSV, SVG                   string // files that the caller writes; "": none
 	// Progress receives the number of trials of an elector that are done; nil: it is not called.
 	Progress func(elector string, done, all int)
+	// Host runs a trial of a system on real nodes; nil: systems are refused.
+	Host func(context.Context, *experiment.Experiment, *harness.Plan) (check.Verdict, error)
 	// Violated receives each broken promise, and where it broke.
 	Violated func(where, text string)
 }
@@ -51,9 +54,10 @@ const (
 // A surveyed is an elector with what came of it.
 type surveyed struct {
 	Atlas
-	plan    *harness.Plan
-	options Options
-	graphs  []Graph
+	predicts *algo.Algorithm // the system before it in the list; nil: none
+	plan     *harness.Plan
+	options  Options
+	graphs   []Graph
 }
 
 // Answer tries the electors, and draws all graphs if a picture is asked for.
@@ -135,7 +139,12 @@ func (q *Request) electors() (list []surveyed, err error) {
 				e, err = experiment.Load(arg, q.overrides(nil, size))
 			} else {
 				var alg *algo.Algorithm
-				if alg, err = catalog.Simulated(arg); err == nil {
+				if alg, err = catalog.Simulated(arg); err == nil && alg.Service {
+					err = q.system(&list, alg, service, size)
+					if err == nil {
+						continue
+					}
+				} else if err == nil {
 					e, err = experiment.Build([]string{alg.ID}, "", q.overrides(alg, size))
 				}
 			}
@@ -146,7 +155,7 @@ func (q *Request) electors() (list []surveyed, err error) {
 				q.Workers = runtime.GOMAXPROCS(0)
 			}
 			o := Options{Service: service, Seeds: e.Repetitions, Seed: e.Seed, Workers: q.Workers,
-				Lockstep: q.Lockstep}
+				Lockstep: q.Lockstep, Heal: q.Heal}
 			if err := q.add(&list, e, o, size); err != nil {
 				return nil, err
 			}
@@ -180,22 +189,8 @@ func (q *Request) sizes() (sizes []int, err error) {
 // overrides are the flags and, for an algorithm without a file, what it is given unless they
 // say otherwise.
 func (q *Request) overrides(alg *algo.Algorithm, size int) experiment.Overrides {
-	over := experiment.Overrides{Transport: transport.Sim.Name, Env: q.Env, Set: slices.Clone(q.Set)}
-	for _, word := range q.Params {
-		over.Set = append(over.Set, "params."+strings.TrimPrefix(word, "params."))
-	}
-	if size > 0 {
-		over.Set = append(over.Set, fmt.Sprintf("nodes=%d", size))
-	}
-	given := slices.Clone(over.Set)
-	set := func(key, value string) {
-		if !slices.ContainsFunc(given, func(word string) bool {
-			name, _, _ := strings.Cut(word, "=")
-			return name == key || strings.HasPrefix(key, name+".") || strings.HasPrefix(name, key+".")
-		}) {
-			over.Set = append(over.Set, key+"="+value)
-		}
-	}
+	over := q.given(transport.Sim.Name, size)
+	set := unlessGiven(&over)
 	// What breaks a promise beyond the model is not to be judged; cuts are what the atlas has.
 	set("scenario", "{kind: script, leader: 1, until: 1s, events: []}")
 	if alg == nil {
@@ -217,6 +212,31 @@ func (q *Request) overrides(alg *algo.Algorithm, size int) experiment.Overrides 
 		set("detector", fmt.Sprintf("{kind: heartbeat, interval: %v, timeout: %v}", usualBeat, UsualTimeOut))
 	}
 	return over
+}
+
+// given is what the flags say.
+func (q *Request) given(transport string, size int) experiment.Overrides {
+	over := experiment.Overrides{Transport: transport, Env: q.Env, Set: slices.Clone(q.Set)}
+	for _, word := range q.Params {
+		over.Set = append(over.Set, "params."+strings.TrimPrefix(word, "params."))
+	}
+	if size > 0 {
+		over.Set = append(over.Set, fmt.Sprintf("nodes=%d", size))
+	}
+	return over
+}
+
+// unlessGiven sets keys in over that the flags do not.
+func unlessGiven(over *experiment.Overrides) (set func(key, value string)) {
+	given := slices.Clone(over.Set)
+	return func(key, value string) {
+		if !slices.ContainsFunc(given, func(word string) bool {
+			name, _, _ := strings.Cut(word, "=")
+			return name == key || strings.HasPrefix(key, name+".") || strings.HasPrefix(name, key+".")
+		}) {
+			over.Set = append(over.Set, key+"="+value)
+		}
+	}
 }
 
 // add appends the electors of an experiment.
@@ -285,7 +305,7 @@ func (q *Request) document(list []surveyed) *answer.Document {
 	d := answer.New("atlas", "Electors in small networks")
 	d.Add(answer.Facts{{Name: "outage", Value: q.Outage}, {Name: "directed", Value: q.Directed}})
 	electorsOf(d, list)
-	graphsOf(d, list)
+	q.graphsOf(d, list)
 	told, more := q.told(list)
 	if len(told.Rows) > 0 {
 		d.Say("")
@@ -300,6 +320,13 @@ func (q *Request) document(list []surveyed) *answer.Document {
 		d.Say("share: of the second half with a leader, mean over the seeds" + spread + "; outage: the " +
 			"longest, in " +
 			"time-outs")
+	}
+	if q.Heal {
+		d.Say("deposed: trials in which a leader lost its place although all links were back; elections " +
+			"and heal_outage: those after that, per trial, and the longest outage from then on, in time-outs")
+	}
+	for _, text := range predictions(list) {
+		d.Say(text)
 	}
 	if more {
 		which := "those that have a name"
@@ -335,10 +362,13 @@ func electorsOf(d *answer.Document, list []surveyed) {
 }
 
 // graphsOf adds a row for each elector in each graph, for programs.
-func graphsOf(d *answer.Document, list []surveyed) {
-	t := d.Table("graphs", append(answer.Columns(answer.Everybody, "elector graph name "+
-		"quorum_connected:flag class share:number share_least:number share_most:number seeds:count "+
-		"seeds_serve:count seeds_never:count longest_outage:number"),
+func (q *Request) graphsOf(d *answer.Document, list []surveyed) {
+	columns := "elector graph name quorum_connected:flag class share:number share_least:number " +
+		"share_most:number seeds:count seeds_serve:count seeds_never:count longest_outage:number"
+	if q.Heal {
+		columns += " seeds_deposed:count heal_elections:number heal_outage:number"
+	}
+	t := d.Table("graphs", append(answer.Columns(answer.Everybody, columns),
 		answer.Columns(answer.Nested, "shares:list")...)...) // the last by seed
 	for i := range t.Columns {
 		t.Columns[i].Digits = 6 // of numbers
@@ -349,9 +379,14 @@ func graphsOf(d *answer.Document, list []surveyed) {
 		for k := range x.Entries {
 			e := &x.Entries[k]
 			serve, never := e.Seeds()
-			t.Row(x.Label, e.Graph.String(), e.Graph.Name(), e.Graph.QuorumConnected(), e.Class().String(),
-				e.Share(), slices.Min(e.Shares), slices.Max(e.Shares), len(e.Shares), serve, never,
-				x.timeOuts(e), e.Shares)
+			row := []answer.Value{x.Label, e.Graph.String(), e.Graph.Name(), e.Graph.QuorumConnected(),
+				e.Class().String(), e.Share(), slices.Min(e.Shares), slices.Max(e.Shares), len(e.Shares),
+				serve, never, x.timeOuts(e.Worst)}
+			if q.Heal {
+				elections, longest := e.AfterHeal()
+				row = append(row, e.Deposed(), elections, x.timeOuts(longest))
+			}
+			t.Row(append(row, e.Shares)...)
 		}
 	}
 }
@@ -368,6 +403,10 @@ func (q *Request) told(list []surveyed) (t *answer.Table, more bool) {
 		answer.Columns(answer.Everybody, "graph"), answer.Columns(several, "elector"),
 		answer.Columns(answer.Everybody, "class share:number"),
 		answer.Columns(spread, "from:number to:number"), answer.Columns(answer.Everybody, "outage:number"))}
+	if q.Heal {
+		t.Columns = append(t.Columns,
+			answer.Columns(answer.Everybody, "deposed:text elections:number heal_outage:number")...)
+	}
 	for i := range list {
 		x := &list[i]
 		for k := range x.Entries {
@@ -378,9 +417,16 @@ func (q *Request) told(list []surveyed) (t *answer.Table, more bool) {
 				more = true
 				continue
 			}
-			t.Row(cmp.Or(name, e.Graph.String()), x.Label, e.Class().String(), Decimal(e.Share()),
-				Decimal(slices.Min(e.Shares)), Decimal(slices.Max(e.Shares)),
-				strconv.FormatFloat(x.timeOuts(e), 'f', 2, 64))
+			row := []answer.Value{cmp.Or(name, e.Graph.String()), x.Label, e.Class().String(),
+				Decimal(e.Share()), Decimal(slices.Min(e.Shares)), Decimal(slices.Max(e.Shares)),
+				strconv.FormatFloat(x.timeOuts(e.Worst), 'f', 2, 64)}
+			if q.Heal {
+				elections, longest := e.AfterHeal()
+				row = append(row, fmt.Sprintf("%d of %d", e.Deposed(), len(e.Healed)),
+					strconv.FormatFloat(elections, 'f', 2, 64),
+					strconv.FormatFloat(x.timeOuts(longest), 'f', 2, 64))
+			}
+			t.Row(row...)
 		}
 	}
 	if !alone {
@@ -392,7 +438,5 @@ func (q *Request) told(list []surveyed) (t *answer.Table, more bool) {
 	return t, more
 }
 
-// timeOuts is the longest outage in a graph.
-func (x *surveyed) timeOuts(e *Entry) float64 {
-	return float64(e.Worst) / float64(x.options.TimeOut)
-}
+// timeOuts is a time in time-outs.
+func (x *surveyed) timeOuts(d time.Duration) float64 { return float64(d) / float64(x.options.TimeOut) }

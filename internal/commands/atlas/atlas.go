@@ -7,6 +7,8 @@ package atlas
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -59,6 +61,35 @@ type Entry struct {
 	Shares []float64     // of the second half, by seed, for which a leader was there
 	Worst  time.Duration // the longest outage of all seeds, of the whole trial
 	Broken []string      // promises, in the model
+	Healed []Healing     // by seed, where the links come back
+}
+
+// A Healing is what happens once the links are back.
+type Healing struct {
+	Led       bool          // there was a leader at that instant
+	Elections int           // outages that ended after it, each with a new leader
+	Longest   time.Duration // of the outages, from then on
+	Over      bool          // there is a leader in the end
+}
+
+// Deposed is in how many trials a leader lost its place although all links were back.
+func (e *Entry) Deposed() (n int) {
+	for _, h := range e.Healed {
+		if h.Led && h.Longest > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// AfterHeal is how many elections a trial had after the links were back, on average, and the longest outage
+// of all trials from then on.
+func (e *Entry) AfterHeal() (elections float64, longest time.Duration) {
+	for _, h := range e.Healed {
+		elections += float64(h.Elections) / float64(len(e.Healed))
+		longest = max(longest, h.Longest)
+	}
+	return elections, longest
 }
 
 // Share is the mean of the shares.
@@ -110,6 +141,10 @@ type Options struct {
 	Workers int
 	// Lockstep has all clocks run alike.
 	Lockstep bool
+	// Heal has all links come back after Length, and the trial last twice as long.
+	Heal bool
+	// Run runs a trial of a system; nil: trials are simulated.
+	Run func(context.Context, *harness.Plan) (check.Verdict, error)
 	// Progress, if not nil, is called with the number of trials done.
 	Progress func(done int)
 }
@@ -154,7 +189,7 @@ func Survey(ctx context.Context, p *harness.Plan, graphs []Graph, o Options) ([]
 					return
 				}
 				var err error
-				if outcomes[i], err = try(p, &graphs[i/o.Seeds], i%o.Seeds, &o); err != nil {
+				if outcomes[i], err = try(ctx, p, &graphs[i/o.Seeds], i%o.Seeds, &o); err != nil {
 					stop(fmt.Errorf("%s in %v: %w", p.Algorithm, &graphs[i/o.Seeds], err))
 					return
 				}
@@ -182,11 +217,15 @@ type outcome struct {
 	share  float64
 	worst  time.Duration
 	broken string
+	healed *Healing
 }
 
 func (e *Entry) add(o *outcome) {
 	e.Shares = append(e.Shares, o.share)
 	e.Worst = max(e.Worst, o.worst)
+	if o.healed != nil {
+		e.Healed = append(e.Healed, *o.healed)
+	}
 	if o.broken != "" && !slices.Contains(e.Broken, o.broken) {
 		e.Broken = append(e.Broken, o.broken)
 	}
@@ -203,54 +242,120 @@ func Plan(p *harness.Plan, g *Graph, number int, o *Options) harness.Plan {
 	for i, v := range rng.Perm(g.Vertices) {
 		of[i] = uint32(v + 1)
 	}
-	length := Length * o.TimeOut
+	start, length := o.start(), Length*o.TimeOut
 	out.Nodes, out.Leader, out.Crashed, out.Faults = g.Vertices, algo.ID(of[0]), nil, harness.Faults{}
-	script := &harness.Script{Until: length}
+	script := &harness.Script{Until: start + length}
 	out.Scenario = harness.Scenario{Plot: script}
 	if cuts := g.Cuts(of); len(cuts) > 0 {
-		script.Events = []harness.Event{{Do: fault.Cut, Links: cuts}}
+		script.Events = []harness.Event{{At: start, Do: fault.Cut, Links: cuts}}
+	}
+	if o.Heal {
+		script.Until += length
+		script.Events = append(script.Events, harness.Event{At: start + length, Do: fault.Heal})
 	}
 	for i, rank := range rng.Perm(g.Vertices) {
-		if !o.Lockstep {
+		if !o.Lockstep && o.Run == nil {
 			rate := 1 + float64(Apart*(float64(rank)-float64(g.Vertices-1)/2))
 			script.Events = append(script.Events, harness.Event{Do: fault.Drift,
 				Node: algo.ID(i + 1), Args: fault.Args{Own: &fault.Drifting{Factor: rate}}})
 		}
 	}
 	out.TimeLimit = 2 * length
+	if script.Until >= out.TimeLimit {
+		out.TimeLimit = 2 * script.Until
+	}
+	if o.Run != nil { // it elects its first leader, which then hands over to this one
+		out.Params = maps.Clone(out.Params)
+		out.Params[First], out.Leader = int64(of[0]), algo.None
+	}
 	return out
 }
 
-func try(p *harness.Plan, g *Graph, number int, o *Options) (out outcome, err error) {
+// First is the parameter of a system that says which process leads at the start.
+const First = "first"
+
+// start is when links are cut: of a system later, so that all have seen the leader.
+func (o *Options) start() time.Duration {
+	if o.Run != nil {
+		return settled * o.TimeOut
+	}
+	return 0
+}
+
+// settled is how many time-outs the first leader of a system leads before anything happens.
+const settled = 10
+
+func try(ctx context.Context, p *harness.Plan, g *Graph, number int, o *Options) (out outcome, err error) {
 	plan := Plan(p, g, number, o)
+	run := o.Run
+	if run == nil {
+		run = simulate
+	}
+	v, err := run(ctx, &plan)
+	switch {
+	case err != nil:
+		return out, err
+	case v.Status == trace.Failed || v.Status == trace.Invalid:
+		return out, fmt.Errorf("a trial could not be run: %s", v.Reason)
+	case v.Status == trace.Violated && v.Within(&plan):
+		out.broken = v.Reason
+	}
+	begin, length := o.start(), Length*o.TimeOut
+	end := begin + length
+	half := begin + length/2
+	there := end - half
+	for x := range outages(&v, o.Service, plan.TimeLimit) {
+		out.worst = max(out.worst, min(x.End, end)-max(x.Begin, begin))
+		there -= max(0, min(x.End, end)-max(x.Begin, half))
+	}
+	out.share = float64(there) / float64(end-half)
+	if o.Heal {
+		out.healed = healing(&v, o.Service, end, end+length)
+	}
+	return out, nil
+}
+
+// outages are those of a definition. One that is not over ends at the limit.
+func outages(v *check.Verdict, by algo.Service, limit time.Duration) iter.Seq[trace.Outage] {
+	return func(yield func(trace.Outage) bool) {
+		for _, x := range v.Outages {
+			if x.Definition != by.String() {
+				continue
+			}
+			if x.End < 0 {
+				x.End = limit
+			}
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// healing is what happened from when the links were back to the end.
+func healing(v *check.Verdict, by algo.Service, back, end time.Duration) *Healing {
+	h := &Healing{Led: true, Over: true}
+	for x := range outages(v, by, end+1) {
+		if x.End <= back {
+			continue
+		}
+		h.Led = h.Led && x.Begin >= back
+		h.Longest = max(h.Longest, min(x.End, end)-max(x.Begin, back))
+		if x.End <= end {
+			h.Elections++
+		} else {
+			h.Over = false
+		}
+	}
+	return h
+}
+
+func simulate(_ context.Context, plan *harness.Plan) (check.Verdict, error) {
 	setup, err := plan.Setup()
 	if err != nil {
-		return out, err
+		return check.Verdict{}, err
 	}
 	setup.Virtual = true
 	judge := check.NewJudge(setup)
-	v := judge.Finish(sim.Run(setup, judge))
-	switch {
-	case v.Status == trace.Failed:
-		return out, fmt.Errorf("a trial could not be run: %s", v.Reason)
-	case v.Status == trace.Violated && v.Within(&setup.Plan):
-		out.broken = v.Reason
-	}
-	length := Length * o.TimeOut
-	half := length / 2
-	there := length - half
-	for i := range v.Outages {
-		x := &v.Outages[i]
-		if x.Definition != o.Service.String() {
-			continue
-		}
-		end := x.End
-		if end < 0 {
-			end = length
-		}
-		out.worst = max(out.worst, end-x.Begin)
-		there -= max(0, end-max(x.Begin, half))
-	}
-	out.share = float64(there) / float64(length-half)
-	return out, nil
+	return judge.Finish(sim.Run(setup, judge)), nil
 }

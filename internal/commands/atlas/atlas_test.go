@@ -279,7 +279,8 @@ func TestClass(t *testing.T) {
 		t.Error(serves, never, e.Share())
 	}
 	e = Entry{}
-	for _, o := range []outcome{{1, 3, "two leaders"}, {1, 5, ""}, {1, 4, "two leaders"}, {1, 2, "none"}} {
+	for _, o := range []outcome{{share: 1, worst: 3, broken: "two leaders"}, {share: 1, worst: 5},
+		{share: 1, worst: 4, broken: "two leaders"}, {share: 1, worst: 2, broken: "none"}} {
 		e.add(&o)
 	}
 	if len(e.Shares) != 4 || e.Worst != 5 || !slices.Equal(e.Broken, []string{"two leaders", "none"}) {

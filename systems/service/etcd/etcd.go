@@ -198,6 +198,22 @@ func (s *System) Local(ctx context.Context, a netip.Addr, key string) (value str
 	return string(r.Kvs[0].Value), r.Kvs[0].CreateRevision, nil
 }
 
+// Lead implements service.Leading.
+func (s *System) Lead(ctx context.Context, m service.Member) error {
+	now, err := s.Leader(ctx, m)
+	if err != nil || now.Leader < 0 {
+		return err
+	}
+	c, err := s.connection(m.Peers[now.Leader])
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	_, err = c.MoveLeader(ctx, memberID(m.Addr))
+	return err
+}
+
 // memberID is the number that etcd gives a member of a new cluster: the beginning of a digest of its address
 // and the cluster's token (server/etcdserver/api/membership/member.go, computeMemberId).
 func memberID(a netip.Addr) uint64 {

@@ -24,6 +24,7 @@ const (
 	fsync    = "fsync"
 	replicas = "replicas"
 	look     = "look"
+	first    = "first"
 )
 
 // Lock registers the lock of a system as mutex/NAME: clients that ask, and servers behind them.
@@ -53,6 +54,10 @@ func Election(s service.System) {
 	spec.Survives.Crashes = func(n int, _ algo.Params) int { return (n - 1) / 2 }
 	spec.Promises = algo.Promises{Announced: true, Leadership: algo.PerTerm}
 	spec.Service = algo.Led
+	if _, can := s.(service.Leading); can {
+		spec.Params = append(spec.Params, algo.Param{Name: first, Type: algo.Int, Process: true, Min: int64(0),
+			Default: algo.Const(int64(0)), Doc: "the server that leads when the trial begins; 0: whoever won"})
+	}
 	spec.Params = append(spec.Params, algo.Param{Name: look, Type: algo.Duration, Min: time.Millisecond,
 		Default: algo.Const(5 * time.Millisecond), Doc: "how often each server is asked for its leader; an " +
 			"instant of an election is known to within that"})

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
@@ -50,7 +51,9 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 	var err error
 	s.running, err = servers.Start(within, s.spawner, s.system, s.member, false)
 	if err == nil && s.Incarnation == 0 {
-		err = s.running.Await(within)
+		if err = s.running.Await(within); err == nil {
+			err = s.takeLead(within)
+		}
 	}
 	if err != nil {
 		close(s.ended)
@@ -58,6 +61,23 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 	}
 	go s.watch(ctx, at, h.Post)
 	return nil
+}
+
+// takeLead has this server lead, if it is to be the first.
+func (s *server) takeLead(ctx context.Context) error {
+	if of, _ := s.Params[first].(int64); algo.ID(of) != s.ID {
+		return nil
+	}
+	for ctx.Err() == nil {
+		now, err := s.system.Leader(ctx, s.member)
+		if err == nil && now.Leader == s.member.Index {
+			return nil
+		}
+		_ = s.system.(service.Leading).Lead(ctx, s.member) // there may be no leader yet who could hand over
+		time.Sleep(again)
+	}
+	return fmt.Errorf("%s, server %d, could not be made the leader: %w", s.system.Name(), s.member.Index+1,
+		ctx.Err())
 }
 
 // watch tells who leads, as the server knows, whenever that changes.
