@@ -74,7 +74,7 @@ func (c *Cluster) Member(i int) service.Member { return c.members[i] }
 
 // Start starts server i, and does not wait until it serves.
 func (c *Cluster) Start(ctx context.Context, i int) (err error) {
-	c.Servers[i], err = Start(ctx, c.spawner, c.System, c.members[i], true, c.Env...)
+	c.Servers[i], err = Start(ctx, c.spawner, c.System, c.members[i], os.Getuid() == 0, c.Env...)
 	return err
 }
 
