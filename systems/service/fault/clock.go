@@ -26,7 +26,7 @@ func NewClock(folder string) (*Clock, error) {
 	if err != nil {
 		return nil, err
 	}
-	// libfaketime waits for ever for an allocator that asks for the time before it is ready, as Redis's does.
+	// libfaketime never ends for an allocator that asks for the time before it is ready, as Redis's does.
 	// The C library before it has programs take its own.
 	if c, err := service.Find("libc.so.6", "libc6", "/lib/*/libc.so.6"); err == nil {
 		library += " " + c

@@ -70,6 +70,8 @@ func (s *System) Version(ctx context.Context) (string, error) {
 func (*System) Facts(o service.Options) service.Facts {
 	f := postgresql.System{}.Facts(o)
 	f.Fencing, f.Predicted, f.Set = false, "lease", "patroni"
+	loop, patience := timing(o)
+	f.Heartbeat, f.ElectionTimeout = time.Duration(loop)*time.Second, time.Duration(patience)*time.Second
 	return f
 }
 
@@ -115,19 +117,25 @@ const (
 	loopWait = 10
 )
 
+// timing is loop_wait and ttl, in whole seconds, as Patroni has them.
+func timing(o service.Options) (loop, patience int) {
+	loop, patience = loopWait, ttl
+	if o.Heartbeat > 0 {
+		loop = max(1, int(o.Heartbeat/time.Second))
+	}
+	if o.ElectionTimeout > 0 {
+		patience = max(1, int(o.ElectionTimeout/time.Second))
+	}
+	return loop, patience
+}
+
 // config is a member's configuration, in JSON, which is YAML as well.
 func config(m service.Member) ([]byte, error) {
 	program, err := postgresql.Program("postgres")
 	if err != nil {
 		return nil, err
 	}
-	patience, loop := ttl, loopWait
-	if m.Options.ElectionTimeout > 0 {
-		patience = max(1, int(m.Options.ElectionTimeout/time.Second))
-	}
-	if m.Options.Heartbeat > 0 {
-		loop = max(1, int(m.Options.Heartbeat/time.Second))
-	}
+	loop, patience := timing(m.Options)
 	type object = map[string]any
 	var stores []string
 	for _, a := range m.Peers {

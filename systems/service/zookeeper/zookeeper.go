@@ -70,7 +70,9 @@ func sessionOf(o service.Options) time.Duration {
 
 // Facts implements service.System.
 func (System) Facts(o service.Options) service.Facts {
+	beat, patience := timing(o)
 	return service.Facts{Fsync: !o.NoSync, Session: sessionOf(o), Fencing: true,
+		Heartbeat: beat, ElectionTimeout: time.Duration(patience) * beat,
 		Client: service.Library("github.com/go-zookeeper/zk"), Predicted: "zab-fle"}
 }
 
@@ -79,6 +81,18 @@ const (
 	tick      = 2000 * time.Millisecond
 	syncLimit = 5
 )
+
+// timing is a tick, and how many of them may pass without an answer of the other side.
+func timing(o service.Options) (beat time.Duration, patience int) {
+	beat, patience = tick, syncLimit
+	if o.Heartbeat > 0 {
+		beat = o.Heartbeat
+	}
+	if o.ElectionTimeout > 0 {
+		patience = max(1, int(o.ElectionTimeout/beat))
+	}
+	return beat, patience
+}
 
 const (
 	configName = "zoo.cfg"
@@ -98,13 +112,7 @@ func (System) Prepare(_ context.Context, m service.Member) error {
 
 // config is a server's configuration.
 func config(m service.Member) string {
-	beat, patience := tick, syncLimit
-	if m.Options.Heartbeat > 0 {
-		beat = m.Options.Heartbeat
-	}
-	if m.Options.ElectionTimeout > 0 {
-		patience = max(1, int(m.Options.ElectionTimeout/beat))
-	}
+	beat, patience := timing(m.Options)
 	var b strings.Builder
 	fmt.Fprintf(&b, "tickTime=%d\ninitLimit=10\nsyncLimit=%d\ndataDir=%s\n", beat.Milliseconds(), patience,
 		filepath.Join(m.Folder, dataFolder))
