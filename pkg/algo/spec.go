@@ -495,7 +495,10 @@ func (p Params) Of(id ID) Params {
 // derived for this code can only be wrong.
 type Claim struct {
 	Metric string // "messages/entry", "messages/election"
-	Load   string // "light", "heavy", "worst", "best"
+	// Load is of what it is claimed: of entries "light", "heavy" or "burst"; of elections that "one begins"
+	// or "all begin", of one order of events; the "best" case, the "mean" over all draws; the "worst" over
+	// all orders of IDs and events, which Source proves.
+	Load   string
 	Text   string // as its source puts it: "H(n-1) on average (Theorem 5)"
 	Source Source
 	Bound  func(n int) (lo, hi float64)

@@ -24,12 +24,9 @@ claimed complexity, the smallest systems, and its reference cases. A failure
 exits with 3 and names the schedule that repeats it; an algorithm that panics or
 starts goroutines exits with 1.
 
-With --cases, run only your own cases: exact scripts with exact outcomes. A case
-that only the algorithm's own tests can check exits with 5.
-docs/reference/cases.md has the format.
-
-With --mutants, plant mistakes into the package of the algorithm, one line at a
-time, and print how many of them these tests notice.`,
+With --cases, run only your own cases: exact scripts with exact outcomes
+(docs/reference/cases.md). One that only the algorithm's own tests can check
+exits with 5. With --mutants, count how many planted mistakes the tests notice.`,
 		Example: `  bench verify mutex/naimi-trehel --schedules 50
   bench verify bully --schedules 50
   bench verify bully --cases cases.yaml`,

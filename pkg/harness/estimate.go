@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -126,7 +127,8 @@ func (p *Plan) messages() (least, most float64) {
 	worst := false
 	for _, c := range alg.Spec.Claims {
 		_, hi := c.Bound(p.Nodes)
-		most, worst = max(most, hi), worst || c.Load == "worst"
+		most, worst = max(most, hi), worst ||
+			slices.Contains([]string{"worst", "all begin", "mean", "one begins"}, c.Load)
 	}
 	if most == 0 {
 		most = hops * float64(p.Nodes)

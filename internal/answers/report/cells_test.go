@@ -111,7 +111,7 @@ func TestFits(t *testing.T) {
 		{"light", "sequential", true}, {"heavy", "sequential", false}, {"burst", "sequential", false},
 		{"light", "burst", false}, {"heavy", "burst", true}, {"burst", "burst", true},
 		{"", "sequential", true}, {"worst", "leader-crash", true}, {"light", "closed", true},
-		{"best", "churn", false}, {"light", "churn", false}, {"worst", "churn", true},
+		{"best", "churn", false}, {"light", "churn", false}, {"worst", "churn", true}, {"one begins", "churn", false}, {"all begin", "churn", true},
 	} {
 		if got := fits(c.load, c.scenario); got != c.want {
 			t.Errorf("a claim about load %q and scenario %q: %v", c.load, c.scenario, got)

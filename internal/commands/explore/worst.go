@@ -213,18 +213,19 @@ func (w *Worst) shrink(ctx context.Context) error {
 	return w.place("")
 }
 
-// bound is what theory allows s to cost: the largest claim about messages, the promise of a leader
-// in time, or how often others may enter before a request is starved.
+// bound is what theory allows s to cost: what is claimed of messages in the worst case, the promise of a
+// leader in time, or how often others may enter before a request is starved.
 func (s *Schedule) bound(alg *algo.Algorithm, p *harness.Plan, v *check.Verdict, m *metric.Metric) *Bound {
 	switch {
 	case m.Claim != "":
 		var out *Bound
 		for _, c := range alg.Spec.Claims {
-			if c.Metric != m.Claim || c.Bound == nil {
+			if c.Metric != m.Claim || c.Bound == nil || c.Load != "worst" {
 				continue
 			}
 			if _, most := c.Bound(s.Nodes); out == nil || most > out.Value {
-				out = &Bound{most, fmt.Sprintf("the largest claim, for load %s: %s", c.Load, c.Text)}
+				out = &Bound{most, fmt.Sprintf("claimed for the worst case (%s): %s", c.Source.Meaning(),
+					c.Text)}
 			}
 		}
 		return out
@@ -296,7 +297,10 @@ func (w *Worst) Name() string {
 
 // Theory is what the cost is of what theory allows, in words.
 func (w *Worst) Theory() string {
-	if w.Bound == nil {
+	switch {
+	case w.Bound == nil && w.Metric.Claim != "":
+		return fmt.Sprintf("no worst case of %s is claimed", w.Metric.Name)
+	case w.Bound == nil:
 		return fmt.Sprintf("no figure for %s is stated", w.Metric.Name)
 	}
 	return fmt.Sprintf("%.3g times %s, %s", w.Value/w.Bound.Value, config.FormatFloat(w.Bound.Value),

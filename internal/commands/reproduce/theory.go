@@ -187,7 +187,7 @@ var formulas = map[string]func(*point) float64{
 	"3-5/N+2/N²":     func(p *point) float64 { return (3*p.N() - 2) * (p.N() - 1) / (p.N() * p.N()) },
 	"2.441716N":      func(p *point) float64 { return 2.441716 * p.N() },
 	"M(N)N": func(p *point) float64 { // the claim without WAKE
-		lo, hi := p.claim("messages/election", "worst")
+		lo, hi := p.claim("messages/election", "mean")
 		return (lo+hi)/2 - p.N()
 	},
 	"N/2":      func(p *point) float64 { return p.N() / 2 },

@@ -38,11 +38,11 @@ func init() {
 				"ones"}},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "3(N-1): one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3 * (n - 1)) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "5(N-1): all do, and capture in cyclic order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(5 * (n - 1)) }),
 		}},

@@ -55,7 +55,7 @@ func init() {
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Highest: true, Live: algo.Steady},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "N²+N-5 when all detect at once, N > 2",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*n + n - 5) }),
 		}, {

@@ -50,7 +50,7 @@ func init() {
 		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n - 1 }, Recovery: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.Eventual, Live: algo.Steady},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text: "(N-1)² + (N-1)(N-2)/2 + (N-1) when the lowest ranked detects alone",
 			Bound: algo.Exactly(func(n int) float64 {
 				return float64((n-1)*(n-1) + (n-1)*(n-2)/2 + n - 1)

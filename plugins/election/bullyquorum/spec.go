@@ -67,7 +67,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.PerTerm, Live: live},
 		Service:  algo.Led,
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text: "m(N-1)+m(m-1)+4(m-1) when all m = N-1 others notice the leader's crash at once",
 			Bound: algo.Exactly(func(n int) float64 {
 				m := n - 1

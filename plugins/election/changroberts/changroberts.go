@@ -39,13 +39,17 @@ func init() {
 				"two may"}},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "2N: one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "3N-1: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3*n - 1) }),
+		}, {
+			Metric: "messages/election", Load: "worst", Source: algo.FromPaper,
+			Text:  "N(N+1)/2, and N for the lap: all do, on a ring in descending order",
+			Bound: algo.Exactly(func(n int) float64 { return float64(n*(n+1)/2 + n) }),
 		}},
 		Breaks: "Any crash opens the ring, and a lost message is not sent again: no process leads, or " +
 			"some never learn of the leader.",

@@ -38,11 +38,11 @@ func spec() algo.Spec {
 		Needs:    algo.Needs{Topology: algo.Ring, FIFO: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "2N: one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "4N: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(4 * n) }),
 		}},

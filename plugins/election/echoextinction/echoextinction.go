@@ -40,11 +40,11 @@ func init() {
 		}},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "4E-N+1 with E edges, 2N in the graph of topology auto: one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return waves(1, n) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "4E-N+1 to 2(N+1)E-N+1: all do",
 			Bound: func(n int) (float64, float64) { return waves(1, n), waves(n, n) },
 		}},

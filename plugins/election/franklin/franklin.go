@@ -31,11 +31,11 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.BidirectionalRing},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "3N: one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3 * n) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "5N: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(5 * n) }),
 		}},

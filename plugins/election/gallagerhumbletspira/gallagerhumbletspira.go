@@ -36,11 +36,11 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.Weighted, FIFO: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "2E+2N+1 to 2E+5N log2 N+N-1, with E edges: one wants an election",
 			Bound: messages,
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "2E+2N+1 to 2E+5N log2 N+N-1: all do",
 			Bound: messages,
 		}},

@@ -29,7 +29,7 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.BidirectionalRing},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text: "6N + 4*2^ceil(log2 N) - 8: all want one, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 {
 				power := 1

@@ -34,11 +34,11 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.Ring, Anonymous: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "N: one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "mean", Source: algo.Derived,
 			Text: "E(N) on average, all do: E(k) is the sum over v = 1..N of (v/N)^t, t = 0..k-1, and of " +
 				"C(k, m) (1/N)^m ((v-1)/N)^(k-m) E(m), m = 2..k",
 			Bound: algo.Within(0.05, mean),

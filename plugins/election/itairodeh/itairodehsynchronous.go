@@ -38,7 +38,7 @@ func init() {
 			Params: covers},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "mean", Source: algo.Derived,
 			Text: "N + N M(N) on average: M(k) = 1 + sum(P(k, m) M(m), m = 0, 2..k), P(k, m) = " +
 				"C(k, m) (1/k)^m (1-1/k)^(k-m), M(0) being M(k)",
 			Bound: algo.Within(0.05, func(n int) float64 { return float64(n) * (1 + rounds(n)) }),

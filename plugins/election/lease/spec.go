@@ -87,7 +87,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Service:  algo.Agreed,
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text: "6N-8 to 6N-2 when N-1 members start at once: each looks and tries, N-2 look again, " +
 				"and the winner renews",
 			Bound: func(n int) (lo, hi float64) { return float64(6*n - 8), float64(6*n - 2) },

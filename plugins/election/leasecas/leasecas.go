@@ -72,7 +72,7 @@ func init() {
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Service:  algo.Agreed,
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "2(N-1) when N-1 members ask at once",
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * (n - 1)) }),
 		}},

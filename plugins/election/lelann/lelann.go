@@ -28,12 +28,12 @@ func init() {
 		Needs:    algo.Needs{Topology: algo.Ring, FIFO: true},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
-			Metric: "messages/election", Load: "best", Source: algo.Derived,
+			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
 			Text:  "N: one wants an election",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n) }),
 		}, {
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
-			Text:  "N^2: all do",
+			Text:  "N^2: all do, in any order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n * n) }),
 		}},
 		Breaks: "Any crash opens the ring, and a lost token is not sent again: no process leads, or some " +

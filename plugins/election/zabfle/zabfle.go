@@ -112,7 +112,7 @@ func init() {
 			Text:  "(N-1)(2N-1) when all start together and the largest vote is heard first",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (2*n - 1)) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.Derived,
+			Metric: "messages/election", Load: "all begin", Source: algo.Derived,
 			Text:  "(N-1)(N+N(N-1)/2) when all start together and hear votes in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64((n - 1) * (n + n*(n-1)/2)) }),
 		}},
