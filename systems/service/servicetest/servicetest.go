@@ -15,11 +15,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/systems/service"
 	"github.com/conclave-bench/conclave/systems/service/servers"
 )
 
-var entries = flag.Int("entries", 40, "how often contending clients enter, in tests of systems")
+var entries = flag.Int("entries", usual(), "how often contending clients enter, in tests of systems")
+
+// usual is few entries, but at night.
+func usual() int {
+	if slowtest.Night() {
+		return 1000
+	}
+	return 40
+}
 
 // A Case is a system to be tested.
 type Case struct {
