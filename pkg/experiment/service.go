@@ -28,6 +28,7 @@ func (v *variant) servers(p *harness.Plan) {
 		v.wrong("network.wire", "missing, but the packets of %s cross a network of their own; write "+
 			"network: {wire: true}", a.ID)
 	}
+	p.Detector = harness.NoDetector() // it has its own
 	if a.Spec.Servers == "" {
 		return
 	}

@@ -116,6 +116,8 @@ func base(s service.System, what string) algo.Spec {
 			Doc: doc + "; 0s: as the system has it"}
 	}
 	f := s.Facts(service.Options{})
+	timeOut := wait(patience, f.ElectionTimeout, "without a heartbeat, until a server stands for election")
+	timeOut.Tunes = algo.Patience
 	programs := "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."
 	if len(s.Packages()) == 0 {
 		programs = "The server is the library that this program links, unmodified."
@@ -124,10 +126,10 @@ func base(s service.System, what string) algo.Spec {
 		Name: s.Name(), Summary: s.Title() + ": " + what,
 		Paper: algo.Paper{Authors: s.Title(), Title: s.Title(), Venue: algo.Unpublished,
 			Deviations: programs},
-		Perpetual: true, Facts: facts(s),
+		Perpetual: true, Facts: facts(s), Ails: ails(s),
 		Params: []algo.Param{
 			wait(beat, f.Heartbeat, "between two heartbeats of the leader"),
-			wait(patience, f.ElectionTimeout, "without a heartbeat, until a server stands for election"),
+			timeOut,
 			wait(session, f.Session, "without a sign of life, until a client's lock is free"),
 			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before they " +
 				"are answered, where the system does that"},

@@ -18,6 +18,7 @@ type server struct {
 	member  service.Member
 	spawner *proc.Spawner
 	running *servers.Server
+	machine *machine
 	cancel  context.CancelFunc
 	ended   chan struct{} // when nobody asks for the leader any more
 	leader  algo.ID
@@ -48,19 +49,30 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 	s.spawner = proc.NewSpawner()
 	within, stop := context.WithTimeout(ctx, startPatience)
 	defer stop()
-	var err error
-	s.running, err = servers.Start(within, s.spawner, s.system, s.member, false)
-	if err == nil && s.Incarnation == 0 {
-		if err = s.running.Await(within); err == nil {
-			err = s.takeLead(within)
-		}
-	}
-	if err != nil {
+	if err := s.start(within, &at, h); err != nil {
 		close(s.ended)
 		return err
 	}
 	go s.watch(ctx, at, h.Post)
 	return nil
+}
+
+// start starts the programs, and at the first start waits until the server is ready.
+func (s *server) start(ctx context.Context, at *algo.Site, h algo.Host) (err error) {
+	var env []string
+	if s.machine, env, err = newMachine(s.spawner, at.Faults, &s.member); err != nil {
+		return err
+	}
+	if s.running, err = servers.Start(ctx, s.spawner, s.system, s.member, false, env...); err != nil {
+		return err
+	}
+	if err = s.machine.serve(at.Faults, s.running, at.Folder, h); err != nil || s.Incarnation > 0 {
+		return err
+	}
+	if err = s.running.Await(ctx); err != nil {
+		return err
+	}
+	return s.takeLead(ctx)
 }
 
 // takeLead has this server lead, if it is to be the first.
@@ -89,7 +101,13 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.En
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	dead := false
 	for {
+		if ended := s.running.Ended(); ended != nil && !dead {
+			dead = true
+			text := ended.Error()
+			post(func(env algo.Env) { env.Logf("%s", text) })
+		}
 		now, err := s.system.Leader(ctx, s.member)
 		leader := algo.None
 		if err == nil && now.Leader >= 0 && now.Leader < len(at.Servers) {
@@ -121,7 +139,10 @@ func (s *server) Close() {
 	s.cancel()
 	<-s.ended
 	if s.running != nil {
+		close(s.machine.states)
+		s.machine.heal()
 		s.running.Kill()
+		s.machine.close()
 	}
 	_ = s.spawner.Close()
 }
