@@ -34,6 +34,7 @@ func TestKeep(t *testing.T) {
 						t.Errorf("lost after %v; expected %v", at, c.lost)
 					}
 				case <-time.After(time.Minute):
+					stop()
 					if c.lost != 0 || n != 19 && n != 20 {
 						t.Errorf("not lost after %d renewals; expected it after %v", n, c.lost)
 					}

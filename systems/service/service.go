@@ -74,8 +74,8 @@ type Options struct {
 type Facts struct {
 	Fsync   bool          // an answer means that the write is on the disk
 	Session time.Duration // after it the lock of a client that is gone is free; 0: as soon as its connection
-	// Heartbeat is between two of the leader, and ElectionTimeout how long a follower waits without one; 0: the
-	// system has no such setting.
+	// Heartbeat is between two of the leader, and ElectionTimeout how long a follower waits without one; 0:
+	// the system has no such setting.
 	Heartbeat, ElectionTimeout time.Duration
 	// Poll is how often a client asks again that waits; 0: it is told.
 	Poll    time.Duration

@@ -35,7 +35,8 @@ func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (s
 	for _, a := range cluster.Servers {
 		urls = append(urls, "nats://"+netip.AddrPortFrom(a, clientPort).String())
 	}
-	c := &client{name: name, session: sessionOf(cluster.Options), held: map[string]*lease{}}
+	c := &client{life: service.NewLife(), name: name, session: sessionOf(cluster.Options),
+		held: map[string]*lease{}}
 	conn, err := nats.Connect(strings.Join(urls, ","), nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond), nats.Timeout(patience), nats.RetryOnFailedConnect(true),
 		nats.PingInterval(max(c.session/3, 100*time.Millisecond)),
@@ -68,6 +69,7 @@ func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (s
 
 // A client has locks that it renews.
 type client struct {
+	life    service.Life
 	conn    *nats.Conn
 	js      jetstream.JetStream
 	kv      jetstream.KeyValue
@@ -93,6 +95,8 @@ func (c *client) Resign(ctx context.Context) error { return c.give(ctx, election
 
 // Observe implements service.Client.
 func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	watch, err := c.kv.Watch(ctx, electionKey)
 	if err != nil {
 		return err
@@ -140,17 +144,10 @@ func (c *client) Write(ctx context.Context, token int64, value string) error {
 
 // Close implements service.Client.
 func (c *client) Close() error {
-	c.mu.Lock()
-	keys := make([]string, 0, len(c.held))
-	for k, l := range c.held {
-		if l.stop != nil {
-			keys = append(keys, k)
-		}
-	}
-	c.mu.Unlock()
+	c.life.End()
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	for _, k := range keys {
+	for _, k := range []string{lockKey, electionKey} {
 		_ = c.give(ctx, k) // else it goes by itself
 	}
 	c.conn.Close()

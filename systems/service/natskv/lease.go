@@ -23,6 +23,8 @@ type lease struct {
 
 // take creates a key, or waits until it has gone, and tries again.
 func (c *client) take(ctx context.Context, key, value string) (service.Grant, error) {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	own := []byte(c.name + "/" + rand.Text() + "/" + value)
 	var watch jetstream.KeyWatcher
 	defer func() {
@@ -151,12 +153,16 @@ func (c *client) refresh(ctx context.Context, key string, l *lease) (bool, error
 func (c *client) give(ctx context.Context, key string) error {
 	c.mu.Lock()
 	l := c.held[key]
-	c.mu.Unlock()
 	if l == nil || l.stop == nil {
+		c.mu.Unlock()
 		return errors.New("the lock is not held")
 	}
-	l.stop()
+	end := l.stop
 	l.stop = nil
+	c.mu.Unlock()
+	end()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for {
 		within, stop := context.WithTimeout(ctx, patience)
 		err := c.kv.Delete(within, key, jetstream.LastRevision(l.revision))

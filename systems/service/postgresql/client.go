@@ -52,6 +52,7 @@ const schema = `CREATE TABLE IF NOT EXISTS locks (id int PRIMARY KEY, token bigi
 
 // A client has a connection, to which its locks belong.
 type client struct {
+	life    service.Life
 	cluster service.Cluster
 	port    int
 	mu      sync.Mutex // for the connection, which takes one question at a time
@@ -61,7 +62,7 @@ type client struct {
 
 // Dial connects a client to the primary among the servers.
 func Dial(ctx context.Context, cluster service.Cluster, port int) (service.Client, error) {
-	c := &client{cluster: cluster, port: port, held: map[int]func(){}}
+	c := &client{life: service.NewLife(), cluster: cluster, port: port, held: map[int]func(){}}
 	for {
 		c.mu.Lock()
 		err := c.live(ctx)
@@ -96,6 +97,8 @@ func (c *client) live(ctx context.Context) (err error) {
 
 // take waits for a lock, and counts its holders.
 func (c *client) take(ctx context.Context, key int, value string) (service.Grant, error) {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.live(ctx); err != nil {
@@ -181,6 +184,8 @@ func (c *client) watch() (lost <-chan struct{}, stop func()) {
 
 // give gives a lock back.
 func (c *client) give(ctx context.Context, key int) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	stop := c.held[key]
@@ -216,6 +221,8 @@ const leads = `SELECT value, token FROM locks WHERE id = $1 AND EXISTS
 
 // Observe implements service.Client: it asks again and again who has that lock, on a connection of its own.
 func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	var conn *pgx.Conn
 	defer func() {
 		if conn != nil {
@@ -246,6 +253,8 @@ func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error
 
 // Write implements service.Client: of what later holders have counted, an old token is none.
 func (c *client) Write(ctx context.Context, token int64, value string) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.live(ctx); err != nil {
@@ -261,6 +270,7 @@ func (c *client) Write(ctx context.Context, token int64, value string) error {
 
 // Close implements service.Client.
 func (c *client) Close() error {
+	c.life.End()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.end()

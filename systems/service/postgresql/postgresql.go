@@ -89,7 +89,8 @@ func (System) Prepare(ctx context.Context, m service.Member) error {
 		return err
 	}
 	err = servers.Once(ctx, service.Command{Name: "initdb", Path: initdb, Dir: m.Folder,
-		Args: []string{"-D", half, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync"}})
+		Args: []string{"-D", half, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale", "C",
+			"--no-sync"}})
 	if err != nil {
 		return err
 	}

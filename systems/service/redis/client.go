@@ -26,7 +26,7 @@ var (
 
 // Dial implements service.System.
 func (*System) Dial(ctx context.Context, c service.Cluster, name string) (service.Client, error) {
-	out := &client{name: name, session: sessionOf(c.Options)}
+	out := &client{life: service.NewLife(), name: name, session: sessionOf(c.Options)}
 	for _, a := range c.Servers {
 		out.servers = append(out.servers, connect(a))
 	}
@@ -43,6 +43,7 @@ func (*System) Dial(ctx context.Context, c service.Cluster, name string) (servic
 // A client takes locks on all servers, and has one that it got on a majority of them: that of a single server
 // is the case of one.
 type client struct {
+	life    service.Life
 	servers []*redis.Client
 	name    string
 	session time.Duration
@@ -90,6 +91,8 @@ func drift(session time.Duration) time.Duration { return session/100 + 2*time.Mi
 
 // take waits for the lock of that name. What is seen of it begins with what this client has put there.
 func (c *client) take(ctx context.Context, key, value string) (service.Grant, error) {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	value = fmt.Sprintf("%s/%s/%s", c.name, rand.Text(), value)
 	for {
 		begun := time.Now()
@@ -181,6 +184,8 @@ func (c *client) Resign(ctx context.Context) error { return c.drop(ctx, election
 
 // Observe implements service.Client: it asks again and again who has that lock on a majority.
 func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	last := ""
 	for ctx.Err() == nil {
 		var mu sync.Mutex
@@ -215,6 +220,7 @@ func (*client) Write(context.Context, int64, string) error { return service.ErrU
 
 // Close implements service.Client.
 func (c *client) Close() error {
+	c.life.End()
 	c.mu.Lock()
 	keys := make([]string, 0, len(c.held))
 	for k := range c.held {

@@ -65,6 +65,34 @@ func (r *trial) cancelled(t *testing.T) {
 	release(t, b)
 }
 
+// closed: a client that is closed while it waits, or while it holds, ends soon and is in nobody's way.
+func (r *trial) closed(t *testing.T) {
+	a, b, c := r.dial(t), r.dial(t), r.dial(t)
+	acquire(t, a, r.Failover)
+	ended := make(chan error, 1)
+	go func() { _, err := b.Acquire(t.Context()); ended <- err }()
+	select {
+	case err := <-ended:
+		t.Fatalf("a second client did not have to wait: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	for _, closes := range []service.Client{b, a} {
+		if err := closes.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a client that was closed has the lock")
+		}
+	case <-time.After(slack):
+		t.Error("a client that was closed still waits")
+	}
+	acquire(t, c, r.System.Facts(r.Options).Session+slack)
+	release(t, c)
+}
+
 const holderName = "servicetest-holder"
 
 func init() { service.Program(holderName, hold) }

@@ -108,7 +108,8 @@ func Test(t *testing.T, c Case) {
 		test func(*testing.T)
 	}{
 		{"exclusion", r.exclusion}, {"hand-over", r.handOver}, {"cancelled", r.cancelled},
-		{"gone", r.gone}, {"election", r.election}, {"fencing", r.fencing}, {"leader", r.leader},
+		{"closed", r.closed}, {"gone", r.gone},
+		{"election", r.election}, {"fencing", r.fencing}, {"leader", r.leader},
 		{"restart", r.restart},
 	} {
 		if !t.Run(s.name, s.test) {

@@ -23,6 +23,7 @@ const (
 
 // A client has a session, to which its nodes belong.
 type client struct {
+	life    service.Life
 	conn    *zk.Conn
 	name    string
 	session time.Duration
@@ -53,8 +54,8 @@ func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (s
 	for _, a := range cluster.Servers {
 		servers = append(servers, netip.AddrPortFrom(a, clientPort).String())
 	}
-	c := &client{name: name, session: sessionOf(cluster.Options), gone: make(chan struct{}), open: true,
-		opened: make(chan struct{}), held: map[string]*place{}}
+	c := &client{life: service.NewLife(), name: name, session: sessionOf(cluster.Options),
+		gone: make(chan struct{}), open: true, opened: make(chan struct{}), held: map[string]*place{}}
 	conn, _, err := zk.Connect(servers, c.session, zk.WithLogger(silent{}), zk.WithLogInfo(false),
 		zk.WithEventCallback(c.happened))
 	if err != nil {
@@ -165,6 +166,8 @@ func (c *client) Resign(ctx context.Context) error { return c.give(ctx, election
 
 // Observe implements service.Client.
 func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	last := service.Observed{}
 	for ctx.Err() == nil {
 		var queue []string
@@ -222,6 +225,7 @@ func (c *client) Write(ctx context.Context, token int64, value string) error {
 
 // Close implements service.Client.
 func (c *client) Close() error {
+	c.life.End()
 	c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()

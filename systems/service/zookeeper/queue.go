@@ -16,6 +16,8 @@ import (
 // take stands in the queue of a node until it is this client's turn: the recipe of ZooKeeper's documentation,
 // in which each waits for the one before, so that no herd wakes up.
 func (c *client) take(ctx context.Context, node, value string) (service.Grant, error) {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	if err := c.clear(ctx, node); err != nil {
 		return service.Grant{}, err
 	}
@@ -126,6 +128,8 @@ func (c *client) clear(ctx context.Context, node string) error {
 
 // give leaves the queue of a node.
 func (c *client) give(ctx context.Context, node string) error {
+	ctx, free := c.life.Bind(ctx)
+	defer free()
 	c.mu.Lock()
 	at := c.held[node]
 	c.dirty = true // until it is known that it is not there
