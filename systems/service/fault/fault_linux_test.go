@@ -241,7 +241,7 @@ func TestClock(t *testing.T) {
 	servicetest.Need(t, s)
 	clock, err := NewClock(t.TempDir())
 	if err != nil {
-		t.Skip(err)
+		servicetest.Lacks(t, err)
 	}
 	c, err := servers.NewCluster(s, 1, t.TempDir(), service.Options{})
 	if err != nil {

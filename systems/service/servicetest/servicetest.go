@@ -60,14 +60,21 @@ func Main(m *testing.M, systems ...service.System) {
 // Need skips t if the system is not installed. Where CI could have installed it, t fails instead.
 func Need(t testing.TB, s service.System) {
 	t.Helper()
-	_, err := s.Version(t.Context())
+	if _, err := s.Version(t.Context()); err != nil {
+		Lacks(t, err)
+	}
+}
+
+// Lacks skips t for an error that names what is not installed. Where CI could have installed that, and for
+// any other error, t fails.
+func Lacks(t testing.TB, err error) {
+	t.Helper()
 	missing := (*service.MissingError)(nil)
 	switch _, apt := os.Stat("/usr/bin/apt-get"); {
-	case err == nil:
 	case !errors.As(err, &missing):
 		t.Fatal(err)
 	case os.Getenv("CI") == "true" && os.Getuid() == 0 && apt == nil:
-		t.Fatalf("%v: scripts/systems.sh installs it", err)
+		t.Fatalf("%v: scripts/services-packages.sh installs it", err)
 	default:
 		t.Skip(err)
 	}
