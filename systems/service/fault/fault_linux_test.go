@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -284,10 +285,13 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
+var burnt atomic.Uint64
+
 func init() {
 	service.Program("fault-burn", func([]string) error {
 		fmt.Println("burns")
-		for {
+		for n := uint64(0); ; n++ {
+			burnt.Store(n)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func (c *client) take(ctx context.Context, key, value string) (service.Grant, er
 		case err == nil:
 			return c.keep(key, own, revision, begun), nil
 		case ctx.Err() != nil:
-			go c.forget(key, own)
+			go func() { _ = c.forget(key, own) }() // else it goes by itself
 			return service.Grant{}, ctx.Err()
 		case !conflict(err):
 			return service.Grant{}, errors.Join(err, c.forget(key, own))

@@ -196,7 +196,10 @@ func (r *trial) election(t *testing.T) {
 	}
 	stop()
 	select {
-	case <-watched:
+	case err := <-watched:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("Observe: %v; expected that its context has ended", err)
+		}
 	case <-time.After(slack):
 		t.Error("Observe goes on after its context")
 	}
