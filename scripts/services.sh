@@ -2,6 +2,8 @@
 # Runs one short trial of each system that people run with each fault of its servers, and of the elections among
 # servers, and shows what came of it. After each run it looks whether anything is left: programs, mounts, folders. A
 # system that is not installed is skipped with a word; with CI=true that is a failure.
+#
+#   scripts/services.sh [KILLS]    how often a run is killed at a random instant; 5 by default
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/services-packages.sh
@@ -56,4 +58,19 @@ run election-etcd configs/systems/etcd-servers.yaml --set repetitions=2
 
 # Five servers of etcd in each of five networks that link cuts can produce, and what happens once the links are back.
 "$bench" atlas election/etcd --sample 5 --heal --quiet | sed 's/^/services: atlas: /'
-echo "services: no program, folder or mount was left"
+
+# A run that is killed with SIGKILL, at any instant, leaves nothing behind, either.
+kills=${1:-5}
+for _ in $(seq "$kills"); do
+	"$bench" run configs/systems/services.yaml --set repetitions=1 --out "$out/results" --progress none >/dev/null 2>&1 &
+	killed=$!
+	sleep "$((RANDOM % 12)).$((RANDOM % 10))"
+	kill -9 "$killed" 2>/dev/null || true
+	wait "$killed" 2>/dev/null || true
+	for _ in $(seq 100); do
+		nothing_left "$killed" >/dev/null && break
+		sleep 0.1
+	done
+	nothing_left "$killed"
+done
+echo "services: no program, folder or mount was left, also after $kills SIGKILLs"

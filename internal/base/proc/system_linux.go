@@ -13,6 +13,9 @@ import (
 
 func childAttr(c *Command) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: !c.Joins, Pdeathsig: syscall.SIGKILL}
+	if c.Outlives {
+		attr.Pdeathsig = 0
+	}
 	if c.Apart {
 		user, group := os.Getuid(), os.Getgid()
 		attr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS

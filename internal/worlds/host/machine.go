@@ -64,6 +64,7 @@ type Machine struct {
 	known      [][]bound      // of the clocks, when FarClocks looked
 	wire       *wire.Wire     // of the present trial, if it has one
 	mover      *proc.Spawner  // of what moves its packets
+	folder     string         // of the nodes of this machine; "": they are elsewhere
 }
 
 // A Host is a machine with nodes.
@@ -94,6 +95,7 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.folder = nodes.Folder()
 	if err := m.open(cfg, Host{Agent: nodes}); err != nil {
 		return nil, err
 	}

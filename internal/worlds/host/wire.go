@@ -47,7 +47,7 @@ func (t *trial) openWire() error {
 		return err
 	}
 	m.wire = w
-	if err := w.Begin(wire.Plan{Network: t.setup.Network.Packets()}); err != nil {
+	if err := w.Begin(wire.Plan{Network: t.setup.Network.Packets(), Remains: m.folder}); err != nil {
 		return err
 	}
 	for _, e := range t.known {

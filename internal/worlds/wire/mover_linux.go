@@ -83,13 +83,16 @@ type mover struct {
 // hear reads orders until there are no more, at which this process ends.
 func (m *mover) hear(in io.Reader) {
 	lines := json.NewDecoder(bufio.NewReaderSize(in, 64<<10))
+	remains := ""
 	for {
 		var o order
 		err := lines.Decode(&o)
 		if errors.Is(err, io.EOF) {
+			remove(remains)
 			os.Exit(0)
 		}
 		if err == nil && o.Plan != nil {
+			remains = o.Plan.Remains
 			err = o.Plan.Network.Check()
 		}
 		if err != nil {
@@ -101,6 +104,16 @@ func (m *mover) hear(in io.Reader) {
 		m.mu.Unlock()
 		one := [8]byte{1}
 		_, _ = unix.Write(m.bell, one[:]) // it is full only if it rings already
+	}
+}
+
+// remove removes a folder. What wrote there was killed a moment ago, and may not be dead yet.
+func remove(folder string) {
+	for begun := clock.Monotonic(); folder != ""; time.Sleep(50 * time.Millisecond) {
+		err := os.RemoveAll(folder)
+		if _, missing := os.Stat(folder); err == nil && missing != nil || clock.Monotonic()-begun > patience {
+			return
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func (w *Wire) open(s *proc.Spawner, cfg Config) error {
 	}
 	child, err := s.Start(proc.Command{
 		Path: cfg.Exe, Args: append(cfg.Args[:len(cfg.Args):len(cfg.Args)], strconv.Itoa(cfg.Ends)),
-		Env: cfg.Env, Files: devices,
+		Env: cfg.Env, Files: devices, Outlives: true,
 	})
 	if err != nil {
 		return fmt.Errorf("wire: %w", err)

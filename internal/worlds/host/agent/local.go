@@ -91,6 +91,9 @@ func NewLocal(cfg Config) (*Local, error) {
 	return &Local{cfg: cfg, spawner: proc.NewSpawner(), dir: dir, lock: lock}, nil
 }
 
+// Folder is where the nodes write, and what is removed by Close.
+func (l *Local) Folder() string { return l.dir }
+
 // Close implements Agent.
 func (l *Local) Close() {
 	_ = l.End()
