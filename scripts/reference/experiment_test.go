@@ -28,9 +28,10 @@ var bases = []string{
 	"problem: election\nalgorithms: [bully]\nhosting: {hosts: [lab1]}\n",
 	"problem: election\nalgorithms: [bully]\nnodes: 2\n",
 	"problem: election\nalgorithms: [a-library]\ntransport: bubble\n",
+	"problem: mutex\nalgorithms: [a-system]\ntransport: nats\nnetwork: {wire: true}\n",
 }
 
-// linkLibrary adds a library that takes writes of clients, which some keys are about.
+// linkLibrary adds a library that takes writes of clients, and a system with servers, which some keys are about.
 func linkLibrary(t *testing.T) {
 	t.Helper()
 	err := algo.AddSubject(algo.Election, algo.Spec{Name: "a-library", Summary: "for examples of keys",
@@ -40,6 +41,14 @@ func linkLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { algo.Remove("election/a-library") })
+	err = algo.AddService(algo.MutualExclusion, algo.Spec{Name: "a-system", Summary: "for examples of keys",
+		Paper: algo.Paper{Authors: "nobody", Title: "none", Year: 1}, Perpetual: true, Servers: "servers",
+		Params: []algo.Param{{Name: "servers", Type: algo.Int, Min: int64(1), Default: algo.Const(int64(3)), Doc: "servers"}},
+		Ails:   func(string) error { return nil }}, func(algo.Config) algo.Live { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { algo.Remove("mutex/a-system") })
 }
 
 // measuredNetwork writes a run of that name in dir/results, which has measured the network of one host.

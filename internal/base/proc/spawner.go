@@ -37,8 +37,8 @@ type Command struct {
 	Sweep bool
 	// Joins has the child in the process group of this process: a signal to the group reaches both.
 	Joins bool
-	// Outlives has the child not end with this process on Linux either: it notices by the end of its input, and
-	// has something to do then.
+	// Outlives has the child not end with this process on Linux either: it notices by the end of its input,
+	// and has something to do then.
 	Outlives bool
 	// Apart has the child be the first process of a PID namespace of its own, as another user than root:
 	// with it ends all that it has started, and Pause stops that as well. It may mount file systems that

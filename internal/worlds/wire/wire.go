@@ -54,8 +54,8 @@ type Plan struct {
 	// in effects are offsets from it. 0: that is not known yet; see Wire.Start. Until the start packets take
 	// what they would take at that instant, and no link is cut.
 	Start time.Duration `json:"start"`
-	// Remains is a folder that is removed when the owner of the wire is killed, and with it whatever wrote there;
-	// "": there is none.
+	// Remains is a folder that is removed when the owner of the wire is killed, and with it whatever wrote
+	// there; "": there is none.
 	Remains string `json:"remains,omitempty"`
 }
 

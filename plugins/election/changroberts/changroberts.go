@@ -47,7 +47,7 @@ func init() {
 			Text:  "3N-1: all do, on a ring in ascending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(3*n - 1) }),
 		}, {
-			Metric: "messages/election", Load: "worst", Source: algo.FromPaper,
+			Metric: "messages/election", Load: "worst", Source: algo.Derived,
 			Text:  "N(N+1)/2, and N for the lap: all do, on a ring in descending order",
 			Bound: algo.Exactly(func(n int) float64 { return float64(n*(n+1)/2 + n) }),
 		}},
