@@ -145,7 +145,7 @@ func (v *variant) eventVerb(e *event) {
 	switch {
 	case f != nil && a.Service && (f.Disk || f.Clock || f.Served):
 		v.serverFault(e, f)
-	case f != nil && f.Served:
+	case f != nil && f.Served && !v.serverless(e): // else it never happens here, or is refused below
 		v.Add(e.at, config.Join(e.key, "do"), "%s is for servers of systems, and %s has none; use slow, "+
 			"pause or a fault of links", e.Do, a.ID)
 	case f != nil && f.Clock && a.Subject:
