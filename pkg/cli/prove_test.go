@@ -66,7 +66,7 @@ func TestProve_Stops(t *testing.T) {
 		" states are left to explore, and each of the last levels was ")
 }
 
-// TestProve_Checkpoint: the same command goes on with a search that was kept, until it is over, and with no
+// TestProve_Checkpoint: the same command continues a search that was saved, until it is over, and with no
 // other.
 func TestProve_Checkpoint(t *testing.T) {
 	t.Parallel()

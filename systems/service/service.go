@@ -77,7 +77,7 @@ type Facts struct {
 	// Heartbeat is between two of the leader, and ElectionTimeout how long a follower waits without one; 0:
 	// the system has no such setting.
 	Heartbeat, ElectionTimeout time.Duration
-	// Poll is how often a client asks again that waits; 0: it is told.
+	// Poll is how often a waiting client asks again; 0: the system notifies it.
 	Poll    time.Duration
 	Client  string // the library of clients, with its version
 	Fencing bool   // a grant has a token that grows, with which a late write can be refused

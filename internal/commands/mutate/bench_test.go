@@ -133,10 +133,16 @@ func TestKnown(t *testing.T) {
 	})
 }
 
-// explained reads the list of survivors.
+// explained is the survivors of the list.
 func explained(t *testing.T) []Survivor {
 	t.Helper()
-	text, err := os.ReadFile("survivors.txt")
+	return listed(t, "survivors.txt")
+}
+
+// listed reads a list of survivors.
+func listed(t *testing.T, file string) []Survivor {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package mutate
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -42,18 +41,10 @@ func exhibits(t *testing.T, dir string) []Mutant {
 	return slices.DeleteFunc(all, func(m Mutant) bool { return !forgetful.MatchString(m.Name) })
 }
 
-// excused reads the list of mutants of the museum that break no promise.
+// excused is the mutants of the museum that break no promise.
 func excused(t *testing.T) []Survivor {
 	t.Helper()
-	text, err := os.ReadFile("museum.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := Survivors(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return listed(t, "museum.txt")
 }
 
 // TestMuseum_Excused: each mutant that is excused is one.
@@ -70,7 +61,7 @@ func TestMuseum_Excused(t *testing.T) {
 	}
 }
 
-// TestMuseum: bench verify notices whoever forgets, within a minute each.
+// TestMuseum: bench verify notices each mutant that forgets, within a minute.
 func TestMuseum(t *testing.T) {
 	if !slowtest.Night() {
 		t.Skip("takes five minutes; set CONCLAVE_NIGHTLY=1")

@@ -34,7 +34,7 @@ func (f *failing) get() (DiskState, <-chan struct{}) {
 	return f.state, f.changed
 }
 
-// delay waits, unless whoever asked is gone.
+// delay waits, unless the caller is gone.
 func (f *failing) delay(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

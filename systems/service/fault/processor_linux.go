@@ -135,7 +135,7 @@ func (p *Processor) tree() []int {
 	return all
 }
 
-// turns stops the processes for a part of each period, until it is told to end.
+// turns stops the processes for a part of each period, until stop is called.
 func (p *Processor) turns(share float64) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	signal := func(s unix.Signal) {

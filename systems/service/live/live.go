@@ -56,7 +56,7 @@ func Election(s service.System) {
 	spec.Service = algo.Led
 	if _, can := s.(service.Leading); can {
 		spec.Params = append(spec.Params, algo.Param{Name: first, Type: algo.Int, Process: true, Min: int64(0),
-			Default: algo.Const(int64(0)), Doc: "the server that leads when the trial begins; 0: whoever won"})
+			Default: algo.Const(int64(0)), Doc: "the server that leads when the trial begins; 0: any"})
 	}
 	spec.Params = append(spec.Params, algo.Param{Name: look, Type: algo.Duration, Min: time.Millisecond,
 		Default: algo.Const(5 * time.Millisecond), Doc: "how often each server is asked for its leader; an " +
@@ -113,7 +113,7 @@ func usual(sizes []int) int {
 func base(s service.System, what string) algo.Spec {
 	wait := func(name string, usual time.Duration, doc string) algo.Param {
 		return algo.Param{Name: name, Type: algo.Duration, Min: time.Duration(0), Default: algo.Const(usual),
-			Doc: doc + "; 0s: as the system has it"}
+			Doc: doc + "; 0s: the system's default"}
 	}
 	f := s.Facts(service.Options{})
 	timeOut := wait(patience, f.ElectionTimeout, "without a heartbeat, until a server stands for election")
