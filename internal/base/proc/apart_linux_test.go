@@ -47,7 +47,8 @@ func TestApart(t *testing.T) {
 		}
 	}
 	const all = 4 // two shells, each with a program
-	until("not all have started", func(states string) bool { return len(states) == all })
+	// A shell that waits for its child to become a program does not stop before that has.
+	until("not all have started", func(states string) bool { return strings.Count(states, "S") == all })
 	if _, err := child.Pause(); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestMaximise_Claimed(t *testing.T) {
 	w := worst(t, "election/chang-roberts", "messages", Options{Nodes: []int{n}, Faults: None,
 		Schedules: 4 * climb, Workers: 1})
 	if w.Bound == nil || w.Bound.Value != n*(n+1)/2+n || w.Value > w.Bound.Value || w.Value <= 3*n-1 ||
-		!strings.Contains(w.Bound.Text, "the paper states it") {
+		!strings.Contains(w.Bound.Text, "worked out for Conclave") {
 		t.Errorf("%v messages, bound %+v", w.Value, w.Bound)
 	}
 }
