@@ -100,35 +100,41 @@ type Leadership struct {
 	Term   uint64 // of its leadership; 0: the system has none
 }
 
+// A Key names what one client at a time holds.
+type Key string
+
+// The keys that every system has. To lead is to hold Election: most systems have no other election among
+// clients.
+const (
+	Lock     Key = "lock"
+	Election Key = "election"
+)
+
 // A Client is one connection to a system. Its methods are called one at a time, but Close, which may be
 // called at any time and ends the others.
 type Client interface {
-	// Acquire waits until this client holds the lock.
-	Acquire(ctx context.Context) (Grant, error)
-	// Release gives it back.
-	Release(ctx context.Context) error
-	// Campaign waits until this client leads, and lets others see value.
-	Campaign(ctx context.Context, value string) (Grant, error)
-	// Resign ends that.
-	Resign(ctx context.Context) error
-	// Observe calls seen with each leader that there is, one after the other, until ctx ends.
-	Observe(ctx context.Context, seen func(Observed)) error
-	// Write writes a value that belongs to the holder of the lock with such a token. It is ErrFenced if a
-	// later one has been granted, and ErrUnfenced of a system that cannot tell.
+	// Acquire waits until this client holds key, and lets observers see value.
+	Acquire(ctx context.Context, key Key, value string) (Grant, error)
+	// Release gives key back. It is an error if the client did not hold it any more.
+	Release(ctx context.Context, key Key) error
+	// Observe calls seen with each holder of key, one after the other, until ctx ends.
+	Observe(ctx context.Context, key Key, seen func(Observed)) error
+	// Write writes a value that belongs to the holder of Lock with such a token. It is ErrFenced if a later
+	// one has been granted, and ErrUnfenced of a system that cannot tell.
 	Write(ctx context.Context, token int64, value string) error
 	// Close ends the connection, and whatever the client holds.
 	Close() error
 }
 
-// A Grant is the lock, or the leadership, as long as it lasts.
+// A Grant is a key that is held, as long as that lasts.
 type Grant struct {
 	Token int64           // grows from grant to grant; 0: the system has none
 	Lost  <-chan struct{} // closed when the client learns that it does not hold it any more
 }
 
-// An Observed is a leader as others see it.
+// An Observed is the holder of a key as others see it.
 type Observed struct {
-	Value string // "": nobody leads
+	Value string // "": nobody holds it
 	Token int64
 }
 

@@ -272,7 +272,8 @@ func (c *client) open(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.session = s
-	c.lock, c.leads = concurrency.NewMutex(s, "lock"), concurrency.NewElection(s, "election")
+	c.lock, c.leads = concurrency.NewMutex(s, string(service.Lock)), concurrency.NewElection(s,
+		string(service.Election))
 	return nil
 }
 
@@ -287,36 +288,36 @@ func (c *client) live(ctx context.Context) error {
 }
 
 // Acquire implements service.Client.
-func (c *client) Acquire(ctx context.Context) (service.Grant, error) {
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
 	if err := c.live(ctx); err != nil {
 		return service.Grant{}, err
 	}
-	if err := c.lock.Lock(ctx); err != nil {
-		return service.Grant{}, err
+	token := int64(0)
+	if key == service.Election {
+		if err := c.leads.Campaign(ctx, value); err != nil {
+			return service.Grant{}, err
+		}
+		token = c.leads.Rev()
+	} else {
+		if err := c.lock.Lock(ctx); err != nil {
+			return service.Grant{}, err
+		}
+		token = c.lock.Header().Revision
 	}
-	return service.Grant{Token: c.lock.Header().Revision, Lost: c.session.Done()}, nil
+	return service.Grant{Token: token, Lost: c.session.Done()}, nil
 }
 
 // Release implements service.Client.
-func (c *client) Release(ctx context.Context) error { return c.lock.Unlock(ctx) }
-
-// Campaign implements service.Client.
-func (c *client) Campaign(ctx context.Context, value string) (service.Grant, error) {
-	if err := c.live(ctx); err != nil {
-		return service.Grant{}, err
+func (c *client) Release(ctx context.Context, key service.Key) error {
+	if key == service.Election {
+		return c.leads.Resign(ctx)
 	}
-	if err := c.leads.Campaign(ctx, value); err != nil {
-		return service.Grant{}, err
-	}
-	return service.Grant{Token: c.leads.Rev(), Lost: c.session.Done()}, nil
+	return c.lock.Unlock(ctx)
 }
 
-// Resign implements service.Client.
-func (c *client) Resign(ctx context.Context) error { return c.leads.Resign(ctx) }
-
-// Observe implements service.Client.
-func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
-	for r := range c.leads.Observe(ctx) {
+// Observe implements service.Client: the keys of a lock are those of an election without values.
+func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
+	for r := range concurrency.NewElection(c.session, string(key)).Observe(ctx) {
 		o := service.Observed{}
 		if len(r.Kvs) > 0 {
 			o = service.Observed{Value: string(r.Kvs[0].Value), Token: r.Kvs[0].CreateRevision}

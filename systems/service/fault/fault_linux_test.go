@@ -200,7 +200,7 @@ func TestDisk_Leader(t *testing.T) {
 	}
 	defer func() { _ = client.Close() }()
 	for { // what a follower sends on to a leader that hangs is lost, and fails after 7 s
-		if _, err = client.Acquire(ctx); err == nil {
+		if _, err = client.Acquire(ctx, service.Lock, ""); err == nil {
 			break
 		}
 		if ctx.Err() != nil {

@@ -87,7 +87,7 @@ func (c *client) serve() {
 func (c *client) acquire() service.Grant {
 	last := ""
 	for c.ctx.Err() == nil {
-		g, err := c.conn.Acquire(c.ctx)
+		g, err := c.conn.Acquire(c.ctx, service.Lock, "")
 		if err == nil {
 			c.post(func(env algo.Env) {
 				if g.Token > 0 {
@@ -121,7 +121,7 @@ func (c *client) release(held service.Grant) {
 	} else if err != nil && !errors.Is(err, service.ErrUnfenced) && c.ctx.Err() == nil {
 		c.log("write: " + err.Error())
 	}
-	if err := c.conn.Release(c.ctx); err != nil && c.ctx.Err() == nil {
+	if err := c.conn.Release(c.ctx, service.Lock); err != nil && c.ctx.Err() == nil {
 		c.log("release: " + err.Error())
 	}
 }

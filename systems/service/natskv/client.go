@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	bucket      = "locks"
-	lockKey     = "lock"
-	electionKey = "election"
-	subject     = "$KV." + bucket + "."
-	valueKey    = "value"
+	bucket   = "locks"
+	subject  = "$KV." + bucket + "."
+	valueKey = "value"
 )
 
 // patience is how long an answer may take.
@@ -36,7 +34,7 @@ func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (s
 		urls = append(urls, "nats://"+netip.AddrPortFrom(a, clientPort).String())
 	}
 	c := &client{life: service.NewLife(), name: name, session: sessionOf(cluster.Options),
-		held: map[string]*lease{}}
+		held: map[service.Key]*lease{}}
 	conn, err := nats.Connect(strings.Join(urls, ","), nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond), nats.Timeout(patience), nats.RetryOnFailedConnect(true),
 		nats.PingInterval(max(c.session/3, 100*time.Millisecond)),
@@ -76,28 +74,14 @@ type client struct {
 	name    string
 	session time.Duration
 	mu      sync.Mutex
-	held    map[string]*lease // by key; one that was given back stays, without stop
+	held    map[service.Key]*lease // one that was given back stays, without stop
 }
-
-// Acquire implements service.Client.
-func (c *client) Acquire(ctx context.Context) (service.Grant, error) { return c.take(ctx, lockKey, "") }
-
-// Release implements service.Client.
-func (c *client) Release(ctx context.Context) error { return c.give(ctx, lockKey) }
-
-// Campaign implements service.Client: NATS has no election among clients, so that it is a second lock.
-func (c *client) Campaign(ctx context.Context, value string) (service.Grant, error) {
-	return c.take(ctx, electionKey, value)
-}
-
-// Resign implements service.Client.
-func (c *client) Resign(ctx context.Context) error { return c.give(ctx, electionKey) }
 
 // Observe implements service.Client.
-func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
-	watch, err := c.kv.Watch(ctx, electionKey)
+	watch, err := c.kv.Watch(ctx, string(key))
 	if err != nil {
 		return err
 	}
@@ -127,7 +111,7 @@ func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error
 // client's last one.
 func (c *client) Write(ctx context.Context, token int64, value string) error {
 	c.mu.Lock()
-	l := c.held[lockKey]
+	l := c.held[service.Lock]
 	c.mu.Unlock()
 	if l == nil || l.token != uint64(token) {
 		return service.ErrFenced
@@ -135,7 +119,7 @@ func (c *client) Write(ctx context.Context, token int64, value string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, err := c.js.Publish(ctx, subject+valueKey, []byte(value),
-		jetstream.WithExpectLastSequenceForSubject(l.revision, subject+lockKey))
+		jetstream.WithExpectLastSequenceForSubject(l.revision, subject+string(service.Lock)))
 	if conflict(err) {
 		return service.ErrFenced
 	}
@@ -147,8 +131,8 @@ func (c *client) Close() error {
 	c.life.End()
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	for _, k := range []string{lockKey, electionKey} {
-		_ = c.give(ctx, k) // else it goes by itself
+	for _, k := range []service.Key{service.Lock, service.Election} {
+		_ = c.Release(ctx, k) // else it goes by itself
 	}
 	c.conn.Close()
 	return nil

@@ -21,8 +21,9 @@ type lease struct {
 	stop     func()
 }
 
-// take creates a key, or waits until it has gone, and tries again.
-func (c *client) take(ctx context.Context, key, value string) (service.Grant, error) {
+// Acquire implements service.Client: it creates a key, or waits until it has gone, and tries again. NATS has no
+// election among clients, so that it is a second lock.
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	own := []byte(c.name + "/" + rand.Text() + "/" + value)
@@ -45,7 +46,7 @@ func (c *client) take(ctx context.Context, key, value string) (service.Grant, er
 			return service.Grant{}, errors.Join(err, c.forget(key, own))
 		}
 		if watch == nil {
-			if watch, err = c.kv.Watch(ctx, key); err != nil {
+			if watch, err = c.kv.Watch(ctx, string(key)); err != nil {
 				return service.Grant{}, err
 			}
 		}
@@ -64,28 +65,28 @@ func conflict(err error) bool {
 }
 
 // create creates a key. An answer that is lost is asked for.
-func (c *client) create(ctx context.Context, key string, own []byte) (uint64, error) {
+func (c *client) create(ctx context.Context, key service.Key, own []byte) (uint64, error) {
 	within, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	revision, err := c.kv.Create(within, key, own)
+	revision, err := c.kv.Create(within, string(key), own)
 	if err == nil {
 		return revision, nil
 	}
-	if e, seen := c.kv.Get(ctx, key); seen == nil && string(e.Value()) == string(own) {
+	if e, seen := c.kv.Get(ctx, string(key)); seen == nil && string(e.Value()) == string(own) {
 		return e.Revision(), nil
 	}
 	return 0, err
 }
 
 // forget removes what an attempt that failed may have left, if anything did.
-func (c *client) forget(key string, own []byte) error {
+func (c *client) forget(key service.Key, own []byte) error {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	e, err := c.kv.Get(ctx, key)
+	e, err := c.kv.Get(ctx, string(key))
 	if err != nil || string(e.Value()) != string(own) {
 		return nil // there is nothing, or it cannot be known: it goes by itself
 	}
-	return c.kv.Delete(ctx, key, jetstream.LastRevision(e.Revision()))
+	return c.kv.Delete(ctx, string(key), jetstream.LastRevision(e.Revision()))
 }
 
 // free waits until a watch says that its key is not there, or has not said anything for a session; false: ctx
@@ -113,14 +114,14 @@ func (c *client) free(ctx context.Context, watch jetstream.KeyWatcher) bool {
 }
 
 // keep has a key renewed.
-func (c *client) keep(key string, own []byte, revision uint64, begun time.Time) service.Grant {
+func (c *client) keep(key service.Key, own []byte, revision uint64, begun time.Time) service.Grant {
 	l := &lease{value: own, token: revision, revision: revision}
 	lost, stop := service.Keep(begun, c.session, func(ctx context.Context) (bool, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		ctx, stop := context.WithTimeout(ctx, patience)
 		defer stop()
-		next, err := c.kv.Update(ctx, key, l.value, l.revision)
+		next, err := c.kv.Update(ctx, string(key), l.value, l.revision)
 		if err == nil {
 			l.revision = next
 			return true, nil
@@ -135,8 +136,8 @@ func (c *client) keep(key string, own []byte, revision uint64, begun time.Time) 
 }
 
 // refresh learns the revision of a lease after an answer was lost, and whether it is still this client's.
-func (c *client) refresh(ctx context.Context, key string, l *lease) (bool, error) {
-	e, err := c.kv.Get(ctx, key)
+func (c *client) refresh(ctx context.Context, key service.Key, l *lease) (bool, error) {
+	e, err := c.kv.Get(ctx, string(key))
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return false, nil
@@ -149,8 +150,8 @@ func (c *client) refresh(ctx context.Context, key string, l *lease) (bool, error
 	return false, errors.New("the last renewal was not seen to succeed")
 }
 
-// give removes a key.
-func (c *client) give(ctx context.Context, key string) error {
+// Release implements service.Client.
+func (c *client) Release(ctx context.Context, key service.Key) error {
 	c.mu.Lock()
 	l := c.held[key]
 	if l == nil || l.stop == nil {
@@ -165,7 +166,7 @@ func (c *client) give(ctx context.Context, key string) error {
 	defer l.mu.Unlock()
 	for {
 		within, stop := context.WithTimeout(ctx, patience)
-		err := c.kv.Delete(within, key, jetstream.LastRevision(l.revision))
+		err := c.kv.Delete(within, string(key), jetstream.LastRevision(l.revision))
 		if err == nil {
 			stop()
 			return nil

@@ -227,14 +227,8 @@ func (*System) Dial(ctx context.Context, c service.Cluster, _ string) (service.C
 type client struct{ service.Client }
 
 // Acquire implements service.Client.
-func (c *client) Acquire(ctx context.Context) (service.Grant, error) {
-	g, err := c.Client.Acquire(ctx)
-	return service.Grant{Lost: g.Lost}, err
-}
-
-// Campaign implements service.Client.
-func (c *client) Campaign(ctx context.Context, value string) (service.Grant, error) {
-	g, err := c.Client.Campaign(ctx, value)
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
+	g, err := c.Client.Acquire(ctx, key, value)
 	return service.Grant{Lost: g.Lost}, err
 }
 

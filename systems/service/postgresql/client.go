@@ -38,12 +38,11 @@ func connect(ctx context.Context, addrs []netip.Addr, port int, writing bool) (*
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// The keys of the advisory locks, and of the records beside them.
-const (
-	lockKey     = 1
-	electionKey = 2
-	schemaKey   = 3
-)
+// ids are the numbers of the advisory locks, and of the records beside them.
+var ids = map[service.Key]int{service.Lock: 1, service.Election: 2}
+
+// schemaID is the number of the advisory lock under which the schema is made.
+const schemaID = 3
 
 // schema has a record beside each lock: its token grows with each holder.
 const schema = `CREATE TABLE IF NOT EXISTS locks (id int PRIMARY KEY, token bigint NOT NULL,
@@ -57,12 +56,12 @@ type client struct {
 	port    int
 	mu      sync.Mutex // for the connection, which takes one question at a time
 	conn    *pgx.Conn
-	held    map[int]func() // ends the watch of a lock that is held
+	held    map[service.Key]func() // ends the watch of a lock that is held
 }
 
 // Dial connects a client to the primary among the servers.
 func Dial(ctx context.Context, cluster service.Cluster, port int) (service.Client, error) {
-	c := &client{life: service.NewLife(), cluster: cluster, port: port, held: map[int]func(){}}
+	c := &client{life: service.NewLife(), cluster: cluster, port: port, held: map[service.Key]func(){}}
 	for {
 		c.mu.Lock()
 		err := c.live(ctx)
@@ -87,7 +86,7 @@ func (c *client) live(ctx context.Context) (err error) {
 		return err
 	}
 	return pgx.BeginFunc(ctx, c.conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", schemaKey); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", schemaID); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, schema)
@@ -95,8 +94,9 @@ func (c *client) live(ctx context.Context) (err error) {
 	})
 }
 
-// take waits for a lock, and counts its holders.
-func (c *client) take(ctx context.Context, key int, value string) (service.Grant, error) {
+// Acquire implements service.Client: PostgreSQL has no election, so that it is a second lock. The record beside
+// it counts its holders.
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	c.mu.Lock()
@@ -105,10 +105,10 @@ func (c *client) take(ctx context.Context, key int, value string) (service.Grant
 		return service.Grant{}, err
 	}
 	var token int64
-	_, err := c.conn.Exec(ctx, "SELECT pg_advisory_lock($1)", key)
+	_, err := c.conn.Exec(ctx, "SELECT pg_advisory_lock($1)", ids[key])
 	if err == nil {
 		err = c.conn.QueryRow(ctx, "UPDATE locks SET token = token + 1, value = $2 WHERE id = $1 "+
-			"RETURNING token", key, value).Scan(&token)
+			"RETURNING token", ids[key], value).Scan(&token)
 	}
 	if err != nil { // whether it has the lock is not known: without the connection it has not
 		return service.Grant{}, errors.Join(err, c.end())
@@ -182,8 +182,8 @@ func (c *client) watch() (lost <-chan struct{}, stop func()) {
 	return gone, cancel
 }
 
-// give gives a lock back.
-func (c *client) give(ctx context.Context, key int) error {
+// Release implements service.Client.
+func (c *client) Release(ctx context.Context, key service.Key) error {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	c.mu.Lock()
@@ -195,32 +195,18 @@ func (c *client) give(ctx context.Context, key int) error {
 	stop()
 	delete(c.held, key)
 	was := false
-	err := c.conn.QueryRow(ctx, "SELECT pg_advisory_unlock($1)", key).Scan(&was)
+	err := c.conn.QueryRow(ctx, "SELECT pg_advisory_unlock($1)", ids[key]).Scan(&was)
 	if err != nil || !was {
 		return errors.Join(errors.New("the lock was lost"), err, c.end())
 	}
 	return nil
 }
 
-// Acquire implements service.Client.
-func (c *client) Acquire(ctx context.Context) (service.Grant, error) { return c.take(ctx, lockKey, "") }
-
-// Release implements service.Client.
-func (c *client) Release(ctx context.Context) error { return c.give(ctx, lockKey) }
-
-// Campaign implements service.Client: PostgreSQL has no election, so that it is a second lock.
-func (c *client) Campaign(ctx context.Context, value string) (service.Grant, error) {
-	return c.take(ctx, electionKey, value)
-}
-
-// Resign implements service.Client.
-func (c *client) Resign(ctx context.Context) error { return c.give(ctx, electionKey) }
-
-const leads = `SELECT value, token FROM locks WHERE id = $1 AND EXISTS
+const holder = `SELECT value, token FROM locks WHERE id = $1 AND EXISTS
 	(SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint = $1 AND granted)`
 
-// Observe implements service.Client: it asks again and again who has that lock, on a connection of its own.
-func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+// Observe implements service.Client: it asks again and again who has the lock, on a connection of its own.
+func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	var conn *pgx.Conn
@@ -237,7 +223,7 @@ func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error
 		}
 		now := service.Observed{}
 		if err == nil {
-			err = conn.QueryRow(ctx, leads, electionKey).Scan(&now.Value, &now.Token)
+			err = conn.QueryRow(ctx, holder, ids[key]).Scan(&now.Value, &now.Token)
 		}
 		if (err == nil || errors.Is(err, pgx.ErrNoRows)) && now != last {
 			seen(now)
@@ -260,8 +246,8 @@ func (c *client) Write(ctx context.Context, token int64, value string) error {
 	if err := c.live(ctx); err != nil {
 		return err
 	}
-	done, err := c.conn.Exec(ctx, "UPDATE locks SET value = $3 WHERE id = $1 AND token = $2", lockKey, token,
-		value)
+	done, err := c.conn.Exec(ctx, "UPDATE locks SET value = $3 WHERE id = $1 AND token = $2",
+		ids[service.Lock], token, value)
 	if err == nil && done.RowsAffected() == 0 {
 		return service.ErrFenced
 	}

@@ -48,7 +48,7 @@ type client struct {
 	name    string
 	session time.Duration
 	mu      sync.Mutex
-	held    map[string]*lease // by key
+	held    map[service.Key]*lease
 }
 
 // A lease is a lock that is held.
@@ -89,15 +89,15 @@ func pause(ctx context.Context) {
 // implementations have it, a hundredth and two milliseconds.
 func drift(session time.Duration) time.Duration { return session/100 + 2*time.Millisecond }
 
-// take waits for the lock of that name. What is seen of it begins with what this client has put there.
-func (c *client) take(ctx context.Context, key, value string) (service.Grant, error) {
+// Acquire implements service.Client. What is seen of a lock begins with a word of the client's own.
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	value = fmt.Sprintf("%s/%s/%s", c.name, rand.Text(), value)
 	for {
 		begun := time.Now()
 		n := c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-			ok, err := s.SetNX(ctx, key, value, c.session).Result()
+			ok, err := s.SetNX(ctx, string(key), value, c.session).Result()
 			return err == nil && ok
 		})
 		if n >= c.majority() && time.Since(begun) < c.session-drift(c.session) && ctx.Err() == nil {
@@ -114,11 +114,11 @@ func (c *client) take(ctx context.Context, key, value string) (service.Grant, er
 }
 
 // keep has the lock that was got renewed.
-func (c *client) keep(key, value string, begun time.Time) service.Grant {
+func (c *client) keep(key service.Key, value string, begun time.Time) service.Grant {
 	lost, stop := service.Keep(begun, c.session-drift(c.session), func(ctx context.Context) (bool, error) {
 		var another sync.Map
 		n := c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-			ok, err := extend.Run(ctx, s, []string{key}, value, c.session.Milliseconds()).Int()
+			ok, err := extend.Run(ctx, s, []string{string(key)}, value, c.session.Milliseconds()).Int()
 			if err == nil && ok == 0 {
 				another.Store(s, true)
 			}
@@ -134,21 +134,21 @@ func (c *client) keep(key, value string, begun time.Time) service.Grant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held == nil {
-		c.held = map[string]*lease{}
+		c.held = map[service.Key]*lease{}
 	}
 	c.held[key] = &lease{value, stop}
 	return service.Grant{Lost: lost}
 }
 
 // give takes the client's lock away from all servers, and counts those that answered.
-func (c *client) give(ctx context.Context, key, value string) int {
+func (c *client) give(ctx context.Context, key service.Key, value string) int {
 	return c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-		return unlock.Run(ctx, s, []string{key}, value).Err() == nil
+		return unlock.Run(ctx, s, []string{string(key)}, value).Err() == nil
 	})
 }
 
-// drop ends the renewals of the lock, and gives it back.
-func (c *client) drop(ctx context.Context, key string) error {
+// Release implements service.Client.
+func (c *client) Release(ctx context.Context, key service.Key) error {
 	c.mu.Lock()
 	l := c.held[key]
 	delete(c.held, key)
@@ -163,27 +163,8 @@ func (c *client) drop(ctx context.Context, key string) error {
 	return nil
 }
 
-const (
-	lockKey     = "lock"
-	electionKey = "election"
-)
-
-// Acquire implements service.Client.
-func (c *client) Acquire(ctx context.Context) (service.Grant, error) { return c.take(ctx, lockKey, "") }
-
-// Release implements service.Client.
-func (c *client) Release(ctx context.Context) error { return c.drop(ctx, lockKey) }
-
-// Campaign implements service.Client: Redis has no election, so that it is a second lock.
-func (c *client) Campaign(ctx context.Context, value string) (service.Grant, error) {
-	return c.take(ctx, electionKey, value)
-}
-
-// Resign implements service.Client.
-func (c *client) Resign(ctx context.Context) error { return c.drop(ctx, electionKey) }
-
-// Observe implements service.Client: it asks again and again who has that lock on a majority.
-func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+// Observe implements service.Client: it asks again and again who has the lock on a majority.
+func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	last := ""
@@ -191,7 +172,7 @@ func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error
 		var mu sync.Mutex
 		votes := map[string]int{}
 		c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-			v, err := s.Get(ctx, electionKey).Result()
+			v, err := s.Get(ctx, string(key)).Result()
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil || errors.Is(err, redis.Nil) {
@@ -222,13 +203,13 @@ func (*client) Write(context.Context, int64, string) error { return service.ErrU
 func (c *client) Close() error {
 	c.life.End()
 	c.mu.Lock()
-	keys := make([]string, 0, len(c.held))
+	keys := make([]service.Key, 0, len(c.held))
 	for k := range c.held {
 		keys = append(keys, k)
 	}
 	c.mu.Unlock()
 	for _, k := range keys {
-		_ = c.drop(context.Background(), k) // else it ends by itself
+		_ = c.Release(context.Background(), k) // else it ends by itself
 	}
 	var errs []error
 	for _, s := range c.servers {

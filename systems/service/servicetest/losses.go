@@ -25,7 +25,7 @@ func (r *trial) handOver(t *testing.T) {
 		got := make(chan time.Time, 1)
 		ctx, stop := context.WithTimeout(t.Context(), r.Failover)
 		go func() {
-			if _, err := b.Acquire(ctx); err == nil {
+			if _, err := b.Acquire(ctx, service.Lock, ""); err == nil {
 				got <- time.Now()
 			}
 			close(got)
@@ -53,7 +53,7 @@ func (r *trial) cancelled(t *testing.T) {
 	a, b, c := r.dial(t), r.dial(t), r.dial(t)
 	acquire(t, a, r.Failover)
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	_, err := b.Acquire(ctx)
+	_, err := b.Acquire(ctx, service.Lock, "")
 	stop()
 	if err == nil {
 		t.Fatal("two clients hold the lock")
@@ -70,7 +70,7 @@ func (r *trial) closed(t *testing.T) {
 	a, b, c := r.dial(t), r.dial(t), r.dial(t)
 	acquire(t, a, r.Failover)
 	ended := make(chan error, 1)
-	go func() { _, err := b.Acquire(t.Context()); ended <- err }()
+	go func() { _, err := b.Acquire(t.Context(), service.Lock, ""); ended <- err }()
 	select {
 	case err := <-ended:
 		t.Fatalf("a second client did not have to wait: %v", err)
@@ -115,7 +115,7 @@ func hold(args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = client.Acquire(ctx); err != nil {
+	if _, err = client.Acquire(ctx, service.Lock, ""); err != nil {
 		return err
 	}
 	fmt.Println("held")
@@ -177,10 +177,10 @@ func (r *trial) election(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 4*r.Failover)
 	defer stop()
 	watched := make(chan error, 1)
-	go func() { watched <- watcher.Observe(ctx, func(o service.Observed) { seen <- o }) }()
+	go func() { watched <- watcher.Observe(ctx, service.Election, func(o service.Observed) { seen <- o }) }()
 	for i, c := range []service.Client{a, b} {
 		value := fmt.Sprintf("value-%d", i)
-		if _, err := c.Campaign(ctx, value); err != nil {
+		if _, err := c.Acquire(ctx, service.Election, value); err != nil {
 			t.Fatal(err)
 		}
 		for o := (service.Observed{}); o.Value != value; {
@@ -190,7 +190,7 @@ func (r *trial) election(t *testing.T) {
 				t.Fatalf("the observer saw no leader with %s", value)
 			}
 		}
-		if err := c.Resign(ctx); err != nil {
+		if err := c.Release(ctx, service.Election); err != nil {
 			t.Fatal(err)
 		}
 	}

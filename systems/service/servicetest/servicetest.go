@@ -201,7 +201,7 @@ func acquire(t *testing.T, c service.Client, within time.Duration) service.Grant
 	ctx, stop := context.WithTimeout(t.Context(), within)
 	defer stop()
 	var g service.Grant
-	err := retry(ctx, func() (err error) { g, err = c.Acquire(ctx); return err })
+	err := retry(ctx, func() (err error) { g, err = c.Acquire(ctx, service.Lock, ""); return err })
 	if err != nil {
 		t.Fatalf("the lock was not got within %v: %v", within, err)
 	}
@@ -227,7 +227,7 @@ func release(t *testing.T, c service.Client) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), slack)
 	defer stop()
-	if err := c.Release(ctx); err != nil {
+	if err := c.Release(ctx, service.Lock); err != nil {
 		t.Fatalf("release: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func (r *trial) exclusion(t *testing.T) {
 		over.Go(func() {
 			for left.Add(-1) >= 0 && !t.Failed() {
 				ctx, stop := context.WithTimeout(t.Context(), r.Failover)
-				g, err := c.Acquire(ctx)
+				g, err := c.Acquire(ctx, service.Lock, "")
 				if err != nil {
 					t.Errorf("acquire: %v", err)
 					stop()
@@ -264,7 +264,7 @@ func (r *trial) exclusion(t *testing.T) {
 				case <-time.After(2 * time.Millisecond):
 				}
 				inside.Add(-1)
-				if err := c.Release(ctx); err != nil {
+				if err := c.Release(ctx, service.Lock); err != nil {
 					t.Errorf("release: %v", err)
 				}
 				stop()

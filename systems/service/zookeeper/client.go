@@ -14,12 +14,11 @@ import (
 	"github.com/conclave-bench/conclave/systems/service"
 )
 
-// Nodes of the tree.
-const (
-	lockNode     = "/lock"
-	electionNode = "/election"
-	valueNode    = "/value"
-)
+// valueNode is the node of what is written.
+const valueNode = "/value"
+
+// queueOf is the node whose children are those who hold a key or wait for it.
+func queueOf(key service.Key) string { return "/" + string(key) }
 
 // A client has a session, to which its nodes belong.
 type client struct {
@@ -32,7 +31,7 @@ type client struct {
 	open    bool          // gone is open
 	timer   *time.Timer   // closes it
 	opened  chan struct{} // closed when there is a first session
-	held    map[string]*place
+	held    map[service.Key]*place
 	dirty   bool     // a node of ours may stand in a queue
 	lost    []string // nodes that are to be removed as soon as that can be done
 }
@@ -55,7 +54,7 @@ func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (s
 		servers = append(servers, netip.AddrPortFrom(a, clientPort).String())
 	}
 	c := &client{life: service.NewLife(), name: name, session: sessionOf(cluster.Options),
-		gone: make(chan struct{}), open: true, opened: make(chan struct{}), held: map[string]*place{}}
+		gone: make(chan struct{}), open: true, opened: make(chan struct{}), held: map[service.Key]*place{}}
 	conn, _, err := zk.Connect(servers, c.session, zk.WithLogger(silent{}), zk.WithLogInfo(false),
 		zk.WithEventCallback(c.happened))
 	if err != nil {
@@ -67,7 +66,7 @@ func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (s
 	case <-ctx.Done():
 		return nil, errors.Join(fmt.Errorf("no session: %w", ctx.Err()), c.Close())
 	}
-	for _, node := range []string{lockNode, electionNode, valueNode} {
+	for _, node := range []string{queueOf(service.Lock), queueOf(service.Election), valueNode} {
 		err := await(ctx, func() error {
 			_, err := conn.Create(node, nil, 0, zk.WorldACL(zk.PermAll))
 			return err
@@ -148,24 +147,9 @@ func (c *client) forsake() {
 	}
 }
 
-// Acquire implements service.Client.
-func (c *client) Acquire(ctx context.Context) (service.Grant, error) {
-	return c.take(ctx, lockNode, "")
-}
-
-// Release implements service.Client.
-func (c *client) Release(ctx context.Context) error { return c.give(ctx, lockNode) }
-
-// Campaign implements service.Client.
-func (c *client) Campaign(ctx context.Context, value string) (service.Grant, error) {
-	return c.take(ctx, electionNode, value)
-}
-
-// Resign implements service.Client.
-func (c *client) Resign(ctx context.Context) error { return c.give(ctx, electionNode) }
-
 // Observe implements service.Client.
-func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error {
+func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
+	node := queueOf(key)
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	last := service.Observed{}
@@ -174,11 +158,11 @@ func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error
 		var event <-chan zk.Event
 		now := service.Observed{}
 		err := await(ctx, func() (err error) {
-			if queue, _, event, err = c.conn.ChildrenW(electionNode); err != nil || len(queue) == 0 {
+			if queue, _, event, err = c.conn.ChildrenW(node); err != nil || len(queue) == 0 {
 				return err
 			}
 			first := slices.MinFunc(queue, func(a, b string) int { return number(a) - number(b) })
-			value, _, err := c.conn.Get(electionNode + "/" + first)
+			value, _, err := c.conn.Get(node + "/" + first)
 			now = service.Observed{Value: string(value), Token: 1 + int64(number(first))}
 			return err
 		})
@@ -207,7 +191,7 @@ func (c *client) Observe(ctx context.Context, seen func(service.Observed)) error
 // is written.
 func (c *client) Write(ctx context.Context, token int64, value string) error {
 	c.mu.Lock()
-	at := c.held[lockNode]
+	at := c.held[service.Lock]
 	c.mu.Unlock()
 	if at == nil || at.token != token {
 		return service.ErrFenced

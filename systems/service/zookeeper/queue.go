@@ -13,9 +13,10 @@ import (
 	"github.com/conclave-bench/conclave/systems/service"
 )
 
-// take stands in the queue of a node until it is this client's turn: the recipe of ZooKeeper's documentation,
-// in which each waits for the one before, so that no herd wakes up.
-func (c *client) take(ctx context.Context, node, value string) (service.Grant, error) {
+// Acquire implements service.Client. The client stands in a queue until it is its turn: the recipe of
+// ZooKeeper's documentation, in which each waits for the one before, so that no herd wakes up.
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
+	node := queueOf(key)
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	if err := c.clear(ctx, node); err != nil {
@@ -46,8 +47,8 @@ func (c *client) take(ctx context.Context, node, value string) (service.Grant, e
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dirty = false
-	c.held[node] = &place{path, 1 + int64(number(path))}
-	return service.Grant{Token: c.held[node].token, Lost: lost}, nil
+	c.held[key] = &place{path, 1 + int64(number(path))}
+	return service.Grant{Token: c.held[key].token, Lost: lost}, nil
 }
 
 // number is that of a node in its queue.
@@ -126,12 +127,12 @@ func (c *client) clear(ctx context.Context, node string) error {
 	})
 }
 
-// give leaves the queue of a node.
-func (c *client) give(ctx context.Context, node string) error {
+// Release implements service.Client: the client leaves the queue.
+func (c *client) Release(ctx context.Context, key service.Key) error {
 	ctx, free := c.life.Bind(ctx)
 	defer free()
 	c.mu.Lock()
-	at := c.held[node]
+	at := c.held[key]
 	c.dirty = true // until it is known that it is not there
 	c.mu.Unlock()
 	if at == nil {
