@@ -26,9 +26,18 @@ type Live interface {
 // A Host is the node of a Live process. Its methods may be called from any goroutine.
 type Host interface {
 	// Post has f run as an event. It does not wait, and does nothing once the process has come to its end.
-	Post(f func(Env))
+	Post(f func(LiveEnv))
 	// Fail says that something is wrong that is not the system's doing. It makes the trial invalid.
 	Fail(err error)
+}
+
+// A LiveEnv is the Env of an event that a Live process has posted.
+type LiveEnv interface {
+	Env
+	// Wrote reports what became of a write that this process made with the token of its last grant, and
+	// that began so long ago: it was accepted, or it was refused because another process had been granted
+	// the critical section since. Mutexes only.
+	Wrote(began time.Duration, accepted bool)
 }
 
 // An Ailing process is a Live one whose machine can fail in part. Ail has it be in a state, during an

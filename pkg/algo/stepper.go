@@ -14,9 +14,10 @@ type Effect struct {
 	Peer  ID            // OpSend: the receiver; OpElected: the leader
 	Msg   Message       // OpSend, OpSave
 	Timer Timer         // OpSetTimer, OpCancelTimer
-	After time.Duration // OpSetTimer
+	After time.Duration // OpSetTimer; OpWrote: how long ago the write began
 	Term  uint64        // OpElected
 	Text  string        // OpLog
+	Fine  bool          // OpWrote: the write was accepted
 }
 
 // An Op says what an effect asks for.
@@ -31,17 +32,18 @@ const (
 	OpElected
 	OpSave
 	OpLog
+	OpWrote // the outcome of a write of the holder, of a Live process
 )
 
 // An Event is what is handed to an algorithm.
 type Event struct {
 	Type    EventType
-	Peer    ID        // Receive: the sender; Suspect, Restore: whom; Do: the target
-	Msg     Message   // Receive
-	Timer   Timer     // Timeout
-	Op      string    // Do
-	Session Session   // Request
-	Call    func(Env) // Happen
+	Peer    ID            // Receive: the sender; Suspect, Restore: whom; Do: the target
+	Msg     Message       // Receive
+	Timer   Timer         // Timeout
+	Op      string        // Do
+	Session Session       // Request
+	Call    func(LiveEnv) // Happen
 }
 
 // An EventType names the method that an event calls.
@@ -429,6 +431,15 @@ func (e *env) Logf(format string, args ...any) {
 			"beside its own", e.id, MaxLog>>20, lineCost)
 	}
 	e.effect(OpLog).Text = text
+}
+
+func (e *env) Wrote(began time.Duration, accepted bool) {
+	e.valid()
+	if e.mutex == nil {
+		breach("process %d: Wrote is for mutual exclusion", e.id)
+	}
+	f := e.effect(OpWrote)
+	f.After, f.Fine = began, accepted
 }
 
 // effect is the next effect, to be filled in where it is collected.

@@ -152,7 +152,10 @@ func (j *Judge) Record(r *trace.Record) {
 		j.violate(invariant, "p%d at %v: %s", r.Process, r.At, r.Text)
 	case trace.Log, trace.Done:
 	case trace.Written, trace.Unwritten:
-		if j.elections != nil && j.elections.writes != nil {
+		switch {
+		case j.entries != nil:
+			j.entries.record(j, r)
+		case j.elections.writes != nil:
 			j.elections.writes.record(r)
 		}
 	case trace.Handled:

@@ -17,13 +17,14 @@ import (
 // or to its crash; the interval is closed, so that a grant at the very instant
 // of a release is ordered by the records.
 type entries struct {
-	setup   *harness.Setup
-	room    algo.Room
-	inside  []stay // the first to enter comes first
-	crowd   *crowd // nil: one at a time
-	waiting waiting
-	done    []trace.Operation
-	leaves  []time.Duration // turnaround of the measured entries that are over
+	setup     *harness.Setup
+	room      algo.Room
+	inside    []stay // the first to enter comes first
+	crowd     *crowd // nil: one at a time
+	ownership *ownership
+	waiting   waiting
+	done      []trace.Operation
+	leaves    []time.Duration // turnaround of the measured entries that are over
 
 	patience time.Duration // with those who recover from a fault
 	most     int           // entries of others that are not too many
@@ -63,6 +64,7 @@ func newEntries(s *harness.Setup) *entries {
 		waits: span{metric: metric.Waiting}, sync: span{metric: metric.SyncDelay},
 	}
 	e.patience, e.most = Patience(s)
+	e.ownership = newOwnership(e.room, s.Network.Wire)
 	return e
 }
 
@@ -88,6 +90,8 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		}
 	case trace.Granted:
 		e.grant(j, p, r)
+	case trace.Written, trace.Unwritten:
+		e.ownership.write(j, r, e.done)
 	case trace.Released:
 		e.release(j, p, r)
 	case trace.Crash:
@@ -161,6 +165,7 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	e.inside = append(e.inside, stay{p, session, at})
 	e.crowd.enters(p, at, session)
 	e.crowd.change(at, len(e.inside))
+	e.ownership.follow(at, e.inside)
 	e.warmedUp(at)
 }
 
@@ -199,6 +204,7 @@ func (e *entries) stay(p algo.ID) int {
 func (e *entries) goes(i int, at time.Duration) {
 	e.inside = slices.Delete(e.inside, i, i+1)
 	e.crowd.change(at, len(e.inside))
+	e.ownership.follow(at, e.inside)
 }
 
 // leave takes the request of place i from those waiting.
@@ -307,6 +313,7 @@ func (e *entries) metrics(j *Judge, end harness.End, v *Verdict, waits []float64
 	v.Metrics = append(v.Metrics, e.tokens.metrics()...)
 	v.Metrics = append(v.Metrics, e.recovery.metrics()...)
 	v.Metrics = append(v.Metrics, e.crowd.metrics(end.At)...)
+	v.Metrics = append(v.Metrics, e.ownership.metrics(end.At)...)
 	v.Metrics = append(v.Metrics, j.faults.metrics()...)
 }
 

@@ -7,6 +7,8 @@ type Rule struct{ Name, Sentence string }
 var Rules = []Rule{
 	{mutualExclusion, "no two processes are in the critical section at once, unless the algorithm admits " +
 		"several, and then only those; no process is in it without a request"},
+	{fencing, "no write of a holder with its token is accepted once another process has been in the " +
+		"critical section since"},
 	{requestOrder, "if promised, grants follow the happened-before order of requests"},
 	{starvation, "if promised, no request waits while others enter more than 4n times (4n² if some " +
 		"processes have no link, or if requests name sessions). Entries count from when the others can " +
@@ -31,6 +33,7 @@ var Rules = []Rule{
 // The names of the rules.
 const (
 	mutualExclusion = "mutual-exclusion"
+	fencing         = "fencing"
 	requestOrder    = "request-order"
 	starvation      = "starvation"
 	deadlock        = "deadlock"

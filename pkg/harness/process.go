@@ -284,7 +284,7 @@ func (m *Process) Do(now time.Duration, op string, target algo.ID) {
 }
 
 // Happened is what a Live process has posted.
-func (m *Process) Happened(now time.Duration, f func(algo.Env)) {
+func (m *Process) Happened(now time.Duration, f func(algo.LiveEnv)) {
 	m.feed(now, algo.Event{Type: algo.Happen, Call: f})
 }
 
@@ -387,6 +387,12 @@ func (m *Process) carryOut(now time.Duration, effects []algo.Effect) {
 		case algo.OpLog:
 			m.buf.rec = trace.Record{At: now, Type: trace.Log, Text: e.Text}
 			m.record()
+		case algo.OpWrote:
+			t := trace.Unwritten
+			if e.Fine {
+				t = trace.Written
+			}
+			m.note(now, t, algo.None, uint64(now-e.After))
 		}
 	}
 }

@@ -74,10 +74,14 @@ var verbs = map[trace.Type]string{
 	trace.Handled:  "has handled this until now",
 }
 
-// written is how a write of a client ended.
+// written is how a write of a client, or of the holder of a lock, ended.
 func written(p, q string, r *trace.Record) string {
 	began := time.Duration(r.Arg).String()
 	switch {
+	case r.Seq == 0 && r.Type == trace.Written:
+		return "what " + p + " began to write at " + began + " as the holder is accepted"
+	case r.Seq == 0:
+		return "what " + p + " began to write at " + began + " as the holder is refused"
 	case r.Type == trace.Written:
 		return q + " acknowledges the write that the client of " + p + " began at " + began
 	case r.Peer == 0:

@@ -133,4 +133,26 @@ var (
 		Details: "As `concurrency`.",
 		Doc:     "grants of another session than the grant before, where requests name one",
 	})
+	SplitOwnership = entries.declare(Metric{
+		Name: "split_ownership_ms", Words: "time with several owners",
+		Unit: Milliseconds, Kind: InState, Tables: Main, Wire: true,
+		See: "explanation/services.md#fencing",
+		Details: "A column of runs with a wire. A process that is paused inside is there until it goes on " +
+			"and leaves, or crashes.",
+		Doc: "time with processes inside that should have kept each other out",
+	})
+	WritesRefused = entries.declare(Metric{
+		Name: "writes_refused", Words: "refused writes",
+		Unit: Times, Kind: Event, Better: Neither, Wire: true,
+		See: "explanation/services.md#fencing",
+		Details: "A column of runs with a wire. Empty for what has no fencing tokens: nothing is refused " +
+			"there, and nothing is written.",
+		Doc: "writes of holders that were refused, since another process had been granted the lock",
+	})
+	WritesLate = entries.declare(Metric{
+		Name: "writes_late", Words: "late writes", Unit: Times, Kind: Event, Wire: true,
+		See:     "explanation/services.md#fencing",
+		Details: "As `writes_refused`. Each is a violation of `fencing`.",
+		Doc:     "writes of holders that were accepted although another process had entered since",
+	})
 )

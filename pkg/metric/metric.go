@@ -323,7 +323,7 @@ type family struct {
 
 func (f *family) declare(m Metric) *Metric {
 	m.Problem, m.Traffic, m.Always = f.problem, m.Traffic || f.traffic, f.always
-	m.Wire = f.wire
+	m.Wire = m.Wire || f.wire
 	f.members = append(f.members, &m)
 	return &m
 }

@@ -127,7 +127,8 @@ const (
 // Handled how many ns of processor time the algorithm took for the event before, if that
 // is worth a record: what it asked for happens at this instant, and not at that of the event.
 // Peer of Save says what became of the write. Written and Unwritten are of writes that began at
-// Arg ns; Seq is how many clients began one then.
+// Arg ns; Seq is how many clients began one then. Seq 0 is of a write that Process made as the
+// holder of a lock, and that the system accepted or refused.
 //
 // What happens at a real node on its own account is due at an instant, as a message
 // is, and may happen late; Sent then holds its lag. In simulation nothing is late,

@@ -34,7 +34,7 @@ func init() {
 type served struct {
 	algo.Config
 	site     algo.Site
-	post     func(func(algo.Env))
+	post     func(func(algo.LiveEnv))
 	listener net.Listener
 	child    *exec.Cmd
 	mu       sync.Mutex
@@ -73,7 +73,7 @@ func (s *served) serve() (err error) {
 	if s.listener, err = net.Listen("tcp", fmt.Sprintf("%v:%d", s.site.Addresses[s.ID.Index()], servicePort)); err != nil {
 		return err
 	}
-	s.post(func(env algo.Env) { env.Elected(s.ID, uint64(s.Incarnation)+1) })
+	s.post(func(env algo.LiveEnv) { env.Elected(s.ID, uint64(s.Incarnation)+1) })
 	var turn sync.Mutex
 	go func() {
 		for {
@@ -147,7 +147,7 @@ func (s *served) Request(algo.Env) {
 			_, _ = fmt.Fprintln(c, "acquire")
 			line, err := bufio.NewReader(c).ReadString('\n')
 			if err == nil {
-				s.post(func(env algo.Env) { env.Logf("%s", strings.TrimSpace(line)); env.Granted() })
+				s.post(func(env algo.LiveEnv) { env.Logf("%s", strings.TrimSpace(line)); env.Granted() })
 				return
 			}
 			_ = c.Close()

@@ -10,7 +10,22 @@ import (
 // time-out of k ticks lasts for more than k-1 and at most k.
 type clock struct {
 	tick, start time.Duration
+	apart       bool          // ticks begin at a random phase
 	drawn       time.Duration // the election time-out, while ticks are counted
+}
+
+// The phases of ticks.
+const (
+	together = "together"
+	apart    = "apart"
+)
+
+// begin has ticks count from now on. Servers that start one after the other have ticks apart.
+func (c *clock) begin(env algo.Env) {
+	c.start = env.Now()
+	if c.apart && c.tick > 0 {
+		c.start -= time.Duration(env.Rand().Int64N(int64(c.tick)))
+	}
 }
 
 // after is how long a timer of d lasts that is set now.

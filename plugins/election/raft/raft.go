@@ -89,7 +89,8 @@ func New(c algo.Config) algo.Elector {
 		commit: c.Params.Duration("commit_timeout"), tau: c.Params.Duration("t_election"),
 		spread: c.Params.Duration("t_election_spread"), fixed: c.Params.Duration("t_election_fixed"),
 		contact: c.Params.Bool("last_contact"),
-		clock:   clock{tick: c.Params.Duration("tick")}, rank: newRank(c),
+		clock:   clock{tick: c.Params.Duration("tick"), apart: c.Params.Enum("tick_phase") == apart},
+		rank:    newRank(c),
 	}
 	n.heard = -n.tau - 2*n.clock.tick // never
 	if saved, ok := c.Saved.(Stable); ok {
@@ -103,7 +104,7 @@ func New(c algo.Config) algo.Elector {
 // Start sets the timers. A settled leader that is up counts as heard. A process that comes
 // back may have missed the heartbeats of one, and counts as having heard it, too.
 func (n *node) Start(env algo.Env) {
-	n.clock.start = env.Now()
+	n.clock.begin(env)
 	n.draw(env)
 	if n.leader != algo.None {
 		n.persist(env)

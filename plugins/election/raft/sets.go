@@ -1,6 +1,7 @@
 package raft
 
 import (
+	"maps"
 	"time"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -16,7 +17,7 @@ const notMeasured = "Nothing of the system itself was measured."
 
 // sets are the settings of systems that elect leaders by Raft's rules or by such as are near.
 func sets() []algo.Set {
-	return []algo.Set{etcd(), cockroachdb(), consul(), mongodb(), paper(), rancher()}
+	return []algo.Set{etcd(), etcd34(), cockroachdb(), consul(), mongodb(), paper(), rancher()}
 }
 
 func etcd() algo.Set {
@@ -36,6 +37,18 @@ func etcd() algo.Set {
 			"time-out is below twice the time-out, and 5 heartbeat <= t_election <= 50s " +
 			"(embed/config.go, Validate).",
 		Fit: fitEtcd, System: etcdSystem()}
+}
+
+// etcd34 are servers of a version that Debian 12 has.
+func etcd34() algo.Set {
+	s := etcd()
+	s.Name, s.Doc = "etcd-3-4", "servers of etcd 3.4: no pre-votes, and ticks that began one after the other"
+	s.Params = maps.Clone(s.Params)
+	s.Params["pre_vote"], s.Params["tick_phase"] = false, apart
+	s.Source = "etcd 3.4.23: --pre-vote is false by default (embed/config.go); ticks and leases of " +
+		"raft/raft.go there. Each server's ticker begins when it starts (etcdserver/raft.go, newRaftNode)."
+	s.System = nil
+	return s
 }
 
 func consul() algo.Set {

@@ -85,6 +85,10 @@ func init() {
 				}},
 			{Name: "tick", Type: algo.Duration, Min: time.Duration(0), Default: algo.Const(time.Duration(0)),
 				Doc: "timers expire at multiples of it, after whole ticks; 0s: at any instant"},
+			{Name: "tick_phase", Type: algo.Enum, Choices: []string{together, apart},
+				Default: algo.Const(together),
+				Doc: "together: ticks count from the start of a process, so those of processes that start " +
+					"together come together; apart: each process has a random phase of its own"},
 			{Name: "priority", Type: algo.Int, Min: unranked, Default: algo.Const(unranked), PerProcess: true,
 				Doc: "processes with a higher priority lead rather than others; -1: the process has none"},
 			{Name: "priority_mode", Type: algo.Enum, Choices: []string{byTarget, byTakeover},

@@ -70,7 +70,7 @@ func (*System) Facts(o service.Options) service.Facts {
 	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Fencing: true,
 		Client:    service.Library("go.etcd.io/etcd/client/v3"),
 		Heartbeat: o.Heartbeat, ElectionTimeout: o.ElectionTimeout,
-		Predicted: "raft", Set: "etcd"}
+		Predicted: "raft", Set: "etcd-3-4"}
 	f.Session = cmp.Or(f.Session, session)
 	f.Heartbeat = cmp.Or(f.Heartbeat, 100*time.Millisecond)
 	f.ElectionTimeout = cmp.Or(f.ElectionTimeout, time.Second)

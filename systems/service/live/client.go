@@ -15,7 +15,7 @@ import (
 type client struct {
 	algo.Config
 	system service.System
-	post   func(func(algo.Env))
+	post   func(func(algo.LiveEnv))
 	conn   service.Client
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -68,7 +68,7 @@ const again = 20 * time.Millisecond
 // serve does what the application wants, one after the other.
 func (c *client) serve() {
 	defer close(c.ended)
-	held := service.Grant{}
+	held := tenure{}
 	for {
 		select {
 		case <-c.ctx.Done():
@@ -84,18 +84,18 @@ func (c *client) serve() {
 }
 
 // acquire tries until the client holds the lock.
-func (c *client) acquire() service.Grant {
+func (c *client) acquire() tenure {
 	last := ""
 	for c.ctx.Err() == nil {
 		g, err := c.conn.Acquire(c.ctx, service.Lock, "")
 		if err == nil {
-			c.post(func(env algo.Env) {
+			c.post(func(env algo.LiveEnv) {
 				if g.Token > 0 {
 					env.Logf("token %d", g.Token)
 				}
 				env.Granted()
 			})
-			return g
+			return tenure{g, time.Now()}
 		}
 		if text := proc.Harmless(err.Error()); text != last && c.ctx.Err() == nil {
 			last = text
@@ -106,29 +106,53 @@ func (c *client) acquire() service.Grant {
 		case <-time.After(again):
 		}
 	}
-	return service.Grant{}
+	return tenure{}
 }
 
-// release writes as the holder, where late writes are refused, and gives the lock back.
-func (c *client) release(held service.Grant) {
+// A tenure is a grant, and when it was got.
+type tenure struct {
+	service.Grant
+	began time.Time
+}
+
+// late says whether the holder stood still for so long that its lock may be another's: longer than the time in
+// which a session is renewed. Where the lock goes with the connection, that is a second.
+func (c *client) late(held tenure) bool {
+	return time.Since(held.began) > max(c.system.Facts(options(c.Params)).Session/3, time.Second)
+}
+
+// release gives the lock back. One that is late writes first, to see whether a late write is refused; all
+// others do not, since the write would be a part of what a hand-over takes.
+func (c *client) release(held tenure) {
 	select {
 	case <-held.Lost:
 		c.log("the lock was lost")
 	default:
 	}
-	if err := c.conn.Write(c.ctx, held.Token, fmt.Sprint(c.ID)); errors.Is(err, service.ErrFenced) {
-		c.log("a late write was refused")
-	} else if err != nil && !errors.Is(err, service.ErrUnfenced) && c.ctx.Err() == nil {
-		c.log("write: " + err.Error())
+	if c.late(held) {
+		c.write(held)
 	}
 	if err := c.conn.Release(c.ctx, service.Lock); err != nil && c.ctx.Err() == nil {
 		c.log("release: " + err.Error())
 	}
 }
 
+// write writes as the holder. What a system answers that cannot refuse late writes is no news.
+func (c *client) write(held tenure) {
+	begun := time.Now()
+	err := c.conn.Write(c.ctx, held.Token, fmt.Sprint(c.ID))
+	refused := errors.Is(err, service.ErrFenced)
+	switch {
+	case err == nil || refused:
+		c.post(func(env algo.LiveEnv) { env.Wrote(time.Since(begun), !refused) })
+	case !errors.Is(err, service.ErrUnfenced) && c.ctx.Err() == nil:
+		c.log("write: " + err.Error())
+	}
+}
+
 func (c *client) log(text string) {
 	text = proc.Harmless(text)
-	c.post(func(env algo.Env) { env.Logf("%s", text) })
+	c.post(func(env algo.LiveEnv) { env.Logf("%s", text) })
 }
 
 // Close ends the connection.

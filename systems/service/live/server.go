@@ -93,7 +93,7 @@ func (s *server) takeLead(ctx context.Context) error {
 }
 
 // watch tells who leads, as the server knows, whenever that changes.
-func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.Env))) {
+func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.LiveEnv))) {
 	defer close(s.ended)
 	every := 5 * time.Millisecond
 	if v, is := s.Params[look].(time.Duration); is {
@@ -106,7 +106,7 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.En
 		if ended := s.running.Ended(); ended != nil && !dead {
 			dead = true
 			text := ended.Error()
-			post(func(env algo.Env) { env.Logf("%s", text) })
+			post(func(env algo.LiveEnv) { env.Logf("%s", text) })
 		}
 		now, err := s.system.Leader(ctx, s.member)
 		leader := algo.None
@@ -119,7 +119,7 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.En
 		if leader != s.leader || now.Term != s.term && leader != algo.None {
 			s.leader, s.term = leader, now.Term
 			term := now.Term
-			post(func(env algo.Env) {
+			post(func(env algo.LiveEnv) {
 				if leader == algo.None {
 					term = 0
 				}

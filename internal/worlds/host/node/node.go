@@ -52,7 +52,7 @@ type node struct {
 
 	handling handling
 
-	news chan func(algo.Env) // what a Live process posts
+	news chan func(algo.LiveEnv) // what a Live process posts
 	life algo.Live           // nil: it is none
 	done chan struct{}       // closed when nobody hears news any more
 
@@ -280,14 +280,14 @@ func (n *node) joinTrial() (err error) {
 // open makes the process of a system, and begins its life before the common start: what it does to be
 // ready is no part of the trial.
 func (n *node) open() error {
-	n.news, n.done = make(chan func(algo.Env), 1024), make(chan struct{})
+	n.news, n.done = make(chan func(algo.LiveEnv), 1024), make(chan struct{})
 	n.process = harness.NewProcess(n.setup, n, n.ID, n.Incarnation, nil, &n.buf)
 	n.life = n.process.Plugin().(algo.Live)
 	return n.life.Open(*n.Site, n)
 }
 
 // Post implements algo.Host.
-func (n *node) Post(f func(algo.Env)) {
+func (n *node) Post(f func(algo.LiveEnv)) {
 	select {
 	case n.news <- f:
 	case <-n.done:
@@ -471,7 +471,7 @@ func (n *node) handleEvents() error {
 }
 
 // hear has the process learn what happened to it.
-func (n *node) hear(f func(algo.Env)) {
+func (n *node) hear(f func(algo.LiveEnv)) {
 	now := n.clock()
 	n.beginEvent(now, now, 0)
 	n.process.Happened(n.now, f)
