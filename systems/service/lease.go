@@ -2,18 +2,22 @@ package service
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
-// renewals are how often a lease is renewed while it lasts.
-const renewals = 3
+// Renewals are how often a lease is renewed while it lasts.
+const Renewals = 3
 
-// Keep renews a lease that began at an instant and lasts for session, three times in that time, until stop is
-// called, which waits for the last attempt. Lost is closed when renew says that the lease is another's, or
-// when the lease may be over because no renewal has succeeded. The time counts from before each attempt, so
-// that the client never believes longer in its lease than the system.
-func Keep(begun time.Time, session time.Duration, renew func(context.Context) (still bool, err error)) (
+// ErrLost is of a lease that is another's, or nobody's.
+var ErrLost = errors.New("the lock was lost")
+
+// Keep renews a lease that began at an instant and lasts for session, again and again, until stop is called,
+// which waits for the last attempt. Lost is closed when renew returns ErrLost, or when the lease may be over
+// because no renewal has succeeded. The time counts from before each attempt, so that the client never
+// believes longer in its lease than the system.
+func Keep(begun time.Time, session, every time.Duration, renew func(context.Context) error) (
 	lost <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
@@ -24,18 +28,18 @@ func Keep(begun time.Time, session time.Duration, renew func(context.Context) (s
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(min(session/renewals, time.Until(until))):
+			case <-time.After(min(every, time.Until(until))):
 			}
 			now := time.Now()
 			within, done := context.WithDeadline(ctx, until)
-			still, err := renew(within)
+			err := renew(within)
 			done()
 			switch {
 			case ctx.Err() != nil:
 				return
-			case err == nil && still:
+			case err == nil:
 				until = now.Add(session)
-			case err == nil || !time.Now().Before(until):
+			case errors.Is(err, ErrLost) || !time.Now().Before(until):
 				close(gone)
 				return
 			}

@@ -12,18 +12,18 @@ import (
 func TestKeep(t *testing.T) {
 	const session = 9 * time.Second
 	for name, c := range map[string]struct {
-		renew func(n int) (bool, error)
+		renew func(n int) error
 		lost  time.Duration // 0: never
 	}{
-		"kept":         {func(int) (bool, error) { return true, nil }, 0},
-		"another's":    {func(n int) (bool, error) { return n < 3, nil }, 9 * time.Second},
-		"out of reach": {func(n int) (bool, error) { return true, failAfter(2, n) }, 15 * time.Second},
-		"never":        {func(int) (bool, error) { return false, errors.New("refused") }, session},
+		"kept":         {func(int) error { return nil }, 0},
+		"another's":    {func(n int) error { return failAfter(2, n, ErrLost) }, 9 * time.Second},
+		"out of reach": {func(n int) error { return failAfter(2, n, errRefused) }, 15 * time.Second},
+		"never":        {func(int) error { return errRefused }, session},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun, n := time.Now(), 0
-				lost, stop := Keep(begun, session, func(context.Context) (bool, error) {
+				lost, stop := Keep(begun, session, session/Renewals, func(context.Context) error {
 					n++
 					return c.renew(n)
 				})
@@ -44,10 +44,12 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// failAfter is an error of each attempt after the first few.
-func failAfter(few, n int) error {
+var errRefused = errors.New("refused")
+
+// failAfter is the error of each attempt after the first few.
+func failAfter(few, n int, err error) error {
 	if n > few {
-		return errors.New("refused")
+		return err
 	}
 	return nil
 }

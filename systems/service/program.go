@@ -1,12 +1,15 @@
 package service
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 )
 
@@ -20,23 +23,40 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is not installed (Debian's package %s)", e.Program, e.Package)
 }
 
-// Find is the path of a program: of PATH, or where a pattern of paths finds it, such as
-// "/usr/lib/postgresql/*/bin/postgres", the last one of those. Its error is a *MissingError.
-func Find(program, pkg string, patterns ...string) (string, error) {
-	if hidden.Load() && !filepath.IsAbs(program) {
-		return "", &MissingError{program, pkg}
+// Find is the path of a program: a path, a name that PATH is searched for, or a pattern of paths, such as
+// "/usr/lib/postgresql/*/bin/postgres", of which it is the last one, or else that of its name. Its error is a
+// *MissingError.
+func Find(program, pkg string) (string, error) {
+	name, pattern := filepath.Base(program), strings.ContainsAny(program, "*?[")
+	if hidden.Load() && (pattern || !filepath.IsAbs(program)) {
+		return "", &MissingError{name, pkg}
 	}
-	for _, pattern := range patterns {
-		found, err := filepath.Glob(pattern)
-		if err == nil && len(found) > 0 {
+	if pattern {
+		if found, err := filepath.Glob(program); err == nil && len(found) > 0 {
 			return found[len(found)-1], nil
 		}
+		program = name
 	}
 	path, err := exec.LookPath(program)
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", &MissingError{program, pkg}
+		return "", &MissingError{name, pkg}
 	}
 	return path, err
+}
+
+// Version is the word after mark in what a program says with --version. Find looks for the program.
+func Version(ctx context.Context, mark, program, pkg string) (string, error) {
+	path, err := Find(program, pkg)
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	_, after, found := strings.Cut(string(out), mark)
+	words := strings.Fields(after)
+	if !found || len(words) == 0 {
+		return "", fmt.Errorf("%s --version: %w", path, cmp.Or(err, fmt.Errorf("%q", out)))
+	}
+	return words[0], nil
 }
 
 var hidden atomic.Bool

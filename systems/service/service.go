@@ -4,25 +4,23 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"time"
 )
 
-// A System is one that people run: its servers, and its clients.
+// A System is one that people run: its servers, and its clients. Functions of this package ask it, such as
+// Ready and Dial, which also see to what all systems have in common.
 type System interface {
-	// Name is its word in experiments, as "etcd"; Title is its name for people.
-	Name() string
-	Title() string
-	// Packages are the distribution's packages that provide its programs.
-	Packages() []string
+	// About is what never changes.
+	About() About
 	// Version is that of the installed program. If it is not installed, the error names the package.
 	Version(ctx context.Context) (string, error)
 	// Facts is what a reader of a figure has to know.
 	Facts(o Options) Facts
-	// Sizes are the numbers of servers that make sense, ascending.
-	Sizes() []int
 
 	// Prepare makes what a server needs before its first start, in its folder. Where that is there already,
 	// as after a crash, it does nothing.
@@ -31,15 +29,31 @@ type System interface {
 	Commands(m Member) []Command
 	// Ready is nil if the server answers clients. It is asked again and again.
 	Ready(ctx context.Context, m Member) error
-	// Leader is the server that leads, as this one knows.
-	Leader(ctx context.Context, m Member) (Leadership, error)
 
-	// Dial connects a client. It waits until a server answers, as long as ctx allows.
+	// Dial connects a client, in one attempt. After an error nothing of it is left.
 	Dial(ctx context.Context, c Cluster, client string) (Client, error)
+}
+
+// About is what never changes of a system.
+type About struct {
+	Name  string // its word in experiments, as "etcd"
+	Title string // for people
+	// Packages are the distribution's packages that provide its programs. Without any, the server is a
+	// library that this program links.
+	Packages []string
+	Sizes    []int // the numbers of servers that make sense, ascending
+}
+
+// An Electing system has servers that elect a leader.
+type Electing interface {
+	System
+	// Leader is the server that leads, as this one knows. A single server is never asked.
+	Leader(ctx context.Context, m Member) (Leadership, error)
 }
 
 // A Leading system can have a server of choice lead.
 type Leading interface {
+	Electing
 	// Lead asks the present leader to hand over to a server. That it does is seen by Leader.
 	Lead(ctx context.Context, m Member) error
 }
@@ -53,10 +67,40 @@ type Member struct {
 	Options Options
 }
 
+// Name is the word by which the servers of the system know this one.
+func (m Member) Name() string { return serverName(m.Index) }
+
+func serverName(i int) string { return fmt.Sprintf("s%d", i+1) }
+
+// Led is the leadership of the server that is called leader; Nobody: there is none of that name.
+func (m Member) Led(leader string, term uint64) Leadership {
+	for i := range m.Peers {
+		if serverName(i) == leader {
+			return Leadership{Leader: i, Term: term}
+		}
+	}
+	return Nobody
+}
+
+// At is where the server listens on a port.
+func (m Member) At(port uint16) string { return At(m.Addr, port) }
+
+// At is a port of an address, as programs write it.
+func At(a netip.Addr, port uint16) string { return netip.AddrPortFrom(a, port).String() }
+
 // A Cluster is the servers of a system, as clients know them.
 type Cluster struct {
 	Servers []netip.Addr
 	Options Options
+}
+
+// At is where the servers listen on a port.
+func (c Cluster) At(port uint16) []string {
+	var out []string
+	for _, a := range c.Servers {
+		out = append(out, At(a, port))
+	}
+	return out
 }
 
 // Options is what can be set of a system. A zero value is the system's own default.
@@ -68,6 +112,14 @@ type Options struct {
 	// then. Without it, what is answered is on the disk, if the system has a setting for that.
 	NoSync   bool
 	Replicas int // of what a lock is kept in, where that can be less than all servers
+}
+
+// Or is o with the defaults of a system for the times that are not set.
+func (o Options) Or(defaults Options) Options {
+	o.Heartbeat = cmp.Or(o.Heartbeat, defaults.Heartbeat)
+	o.ElectionTimeout = cmp.Or(o.ElectionTimeout, defaults.ElectionTimeout)
+	o.Session = cmp.Or(o.Session, defaults.Session)
+	return o
 }
 
 // Facts is what a reader of a figure has to know of a system.
@@ -100,6 +152,9 @@ type Leadership struct {
 	Term   uint64 // of its leadership; 0: the system has none
 }
 
+// Nobody leads.
+var Nobody = Leadership{Leader: -1}
+
 // A Key names what one client at a time holds.
 type Key string
 
@@ -110,19 +165,21 @@ const (
 	Election Key = "election"
 )
 
-// A Client is one connection to a system. Its methods are called one at a time, but Close, which may be
-// called at any time and ends the others.
+// A Client is one connection to a system. Its methods are called one at a time. Of one that Dial returned,
+// Close may be called at any time: it ends the others. So an adapter needs no more than that its methods end
+// soon after their context.
 type Client interface {
 	// Acquire waits until this client holds key, and lets observers see value.
 	Acquire(ctx context.Context, key Key, value string) (Grant, error)
-	// Release gives key back. It is an error if the client did not hold it any more.
+	// Release gives key back. It follows each Acquire that succeeded, also if the key was lost since, which
+	// is an error.
 	Release(ctx context.Context, key Key) error
 	// Observe calls seen with each holder of key, one after the other, until ctx ends.
 	Observe(ctx context.Context, key Key, seen func(Observed)) error
 	// Write writes a value that belongs to the holder of Lock with such a token. It is ErrFenced if a later
 	// one has been granted, and ErrUnfenced of a system that cannot tell.
 	Write(ctx context.Context, token int64, value string) error
-	// Close ends the connection, and whatever the client holds.
+	// Close ends the connection, and whatever the client holds. No other method is called any more.
 	Close() error
 }
 

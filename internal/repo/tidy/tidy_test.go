@@ -703,6 +703,47 @@ func checkSource(t *testing.T, file string, src []byte) {
 	}
 }
 
+// TestAdapters: an adapter of a system is written in an afternoon, and read in a minute. What several of them need
+// is in package service.
+func TestAdapters(t *testing.T) {
+	const most = 300 // lines
+	folders, err := filepath.Glob(filepath.Join(root(t), "systems/service/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapters := 0
+	for _, folder := range folders {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, adapter := 0, false
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			lines += bytes.Count(src, []byte("\n"))
+			adapter = adapter || bytes.Contains(src, []byte("\ntype System struct"))
+			rel, _ := filepath.Rel(root(t), file)
+			checkSource(t, rel, src)
+		}
+		if !adapter {
+			continue
+		}
+		if adapters++; lines > most {
+			t.Errorf("%s has %d lines, %d at most: move what others need, too, to systems/service",
+				filepath.Base(folder), lines, most)
+		}
+	}
+	if adapters < 6 {
+		t.Errorf("%d adapters were found: do they have another type than System?", adapters)
+	}
+}
+
 // TestDependencies wants a sentence in docs/ARCHITECTURE.md for each module that
 // go.mod requires directly.
 func TestDependencies(t *testing.T) {

@@ -3,14 +3,12 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,51 +28,33 @@ type System struct {
 	known map[netip.Addr]service.Leadership // the last whose term was known to a server
 }
 
-// The ports of each server.
+// The ports of each server. ClientPort is where it listens for clients.
 const (
-	clientPort = 2379
+	ClientPort = 2379
 	peerPort   = 2380
 )
 
-// Name implements service.System.
-func (*System) Name() string { return "etcd" }
-
-// Title implements service.System.
-func (*System) Title() string { return "etcd" }
-
-// Packages implements service.System.
-func (*System) Packages() []string { return []string{"etcd-server"} }
-
-// Sizes implements service.System.
-func (*System) Sizes() []int { return []int{1, 3, 5, 7} }
+// About implements service.System.
+func (*System) About() service.About {
+	return service.About{Name: "etcd", Title: "etcd", Packages: []string{"etcd-server"},
+		Sizes: []int{1, 3, 5, 7}}
+}
 
 // Version implements service.System.
 func (*System) Version(ctx context.Context) (string, error) {
-	path, err := service.Find("etcd", "etcd-server")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("etcd --version: %w", err)
-	}
-	first, _, _ := strings.Cut(string(out), "\n")
-	return strings.TrimPrefix(first, "etcd Version: "), nil
+	return service.Version(ctx, "etcd Version: ", "etcd", "etcd-server")
 }
 
-// session is that of a lock by default: the library's.
-const session = 60 * time.Second
+// defaults are those of etcd, and the session of its library.
+var defaults = service.Options{Heartbeat: 100 * time.Millisecond, ElectionTimeout: time.Second,
+	Session: 60 * time.Second}
 
 // Facts implements service.System.
 func (*System) Facts(o service.Options) service.Facts {
-	f := service.Facts{Fsync: !o.NoSync, Session: o.Session, Fencing: true,
-		Client:    service.Library("go.etcd.io/etcd/client/v3"),
-		Heartbeat: o.Heartbeat, ElectionTimeout: o.ElectionTimeout,
+	o = o.Or(defaults)
+	return service.Facts{Fsync: !o.NoSync, Session: o.Session, Heartbeat: o.Heartbeat, Fencing: true,
+		ElectionTimeout: o.ElectionTimeout, Client: service.Library("go.etcd.io/etcd/client/v3"),
 		Predicted: "raft", Set: "etcd-3-4"}
-	f.Session = cmp.Or(f.Session, session)
-	f.Heartbeat = cmp.Or(f.Heartbeat, 100*time.Millisecond)
-	f.ElectionTimeout = cmp.Or(f.ElectionTimeout, time.Second)
-	return f
 }
 
 // Prepare implements service.System: etcd makes its folder itself.
@@ -82,9 +62,9 @@ func (*System) Prepare(context.Context, service.Member) error { return nil }
 
 const token = "conclave"
 
-func peerURL(a netip.Addr) string { return "http://" + netip.AddrPortFrom(a, peerPort).String() }
+func peerURL(a netip.Addr) string { return "http://" + service.At(a, peerPort) }
 
-func clientURL(a netip.Addr) string { return "http://" + netip.AddrPortFrom(a, clientPort).String() }
+func clientURL(a netip.Addr) string { return "http://" + service.At(a, ClientPort) }
 
 // Commands implements service.System.
 func (*System) Commands(m service.Member) []service.Command {
@@ -92,18 +72,15 @@ func (*System) Commands(m service.Member) []service.Command {
 	for i, p := range m.Peers {
 		all = append(all, fmt.Sprintf("s%d=%s", i+1, peerURL(p)))
 	}
-	args := []string{"--name", fmt.Sprintf("s%d", m.Index+1), "--data-dir", filepath.Join(m.Folder, "data"),
+	o := m.Options.Or(defaults)
+	args := []string{"--name", m.Name(), "--data-dir", filepath.Join(m.Folder, "data"),
 		"--listen-peer-urls", peerURL(m.Addr), "--initial-advertise-peer-urls", peerURL(m.Addr),
 		"--listen-client-urls", clientURL(m.Addr), "--advertise-client-urls", clientURL(m.Addr),
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-token", token,
-		"--initial-cluster-state", "new", "--logger", "zap", "--log-outputs", "stderr"}
-	if m.Options.Heartbeat > 0 {
-		args = append(args, "--heartbeat-interval", fmt.Sprint(m.Options.Heartbeat.Milliseconds()))
-	}
-	if m.Options.ElectionTimeout > 0 {
-		args = append(args, "--election-timeout", fmt.Sprint(m.Options.ElectionTimeout.Milliseconds()))
-	}
-	if m.Options.NoSync {
+		"--initial-cluster-state", "new", "--logger", "zap", "--log-outputs", "stderr",
+		"--heartbeat-interval", fmt.Sprint(o.Heartbeat.Milliseconds()),
+		"--election-timeout", fmt.Sprint(o.ElectionTimeout.Milliseconds())}
+	if o.NoSync {
 		args = append(args, "--unsafe-no-fsync")
 	}
 	return []service.Command{{Name: "etcd", Path: "etcd", Args: args}}
@@ -115,8 +92,6 @@ func (s *System) Ready(ctx context.Context, m service.Member) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
 	_, err = c.Get(ctx, "ready")
 	return err
 }
@@ -129,34 +104,32 @@ func (s *System) connection(a netip.Addr) (*clientv3.Client, error) {
 		return c, nil
 	}
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{clientURL(a)}, Logger: zap.NewNop()})
-	if err == nil && s.conns == nil {
+	if err != nil {
+		return nil, err
+	}
+	if s.conns == nil {
 		s.conns = map[netip.Addr]*clientv3.Client{}
 	}
-	if err == nil {
-		s.conns[a] = c
-	}
-	return c, err
+	s.conns[a] = c
+	return c, nil
 }
 
-// Leader implements service.System.
+// Leader implements service.Electing.
 func (s *System) Leader(ctx context.Context, m service.Member) (service.Leadership, error) {
-	none := service.Leadership{Leader: -1}
 	c, err := s.connection(m.Addr)
 	if err != nil {
-		return none, err
+		return service.Nobody, err
 	}
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
 	status, err := c.Status(ctx, clientURL(m.Addr))
 	if err != nil {
-		return none, err
+		return service.Nobody, err
 	}
 	for i, p := range m.Peers {
 		if memberID(p) == status.Leader {
 			return s.within(m.Addr, service.Leadership{Leader: i, Term: status.RaftTerm}), nil
 		}
 	}
-	return none, nil
+	return service.Nobody, nil
 }
 
 // within is a leadership with its term, if that is known. The term in a server's answer is that of the last
@@ -178,9 +151,6 @@ func (s *System) within(a netip.Addr, now service.Leadership) service.Leadership
 	return now
 }
 
-// ClientAddress is where the server at a listens for clients.
-func ClientAddress(a netip.Addr) string { return netip.AddrPortFrom(a, clientPort).String() }
-
 // Local is the value of a key, and the revision with which it was created, as one server knows them, without
 // asking the others; "": it is not there.
 func (s *System) Local(ctx context.Context, a netip.Addr, key string) (value string, created int64,
@@ -189,8 +159,6 @@ func (s *System) Local(ctx context.Context, a netip.Addr, key string) (value str
 	if err != nil {
 		return "", 0, err
 	}
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
 	r, err := c.Get(ctx, key, clientv3.WithSerializable())
 	if err != nil || len(r.Kvs) == 0 {
 		return "", 0, err
@@ -200,6 +168,8 @@ func (s *System) Local(ctx context.Context, a netip.Addr, key string) (value str
 
 // Lead implements service.Leading.
 func (s *System) Lead(ctx context.Context, m service.Member) error {
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
 	now, err := s.Leader(ctx, m)
 	if err != nil || now.Leader < 0 {
 		return err
@@ -208,8 +178,6 @@ func (s *System) Lead(ctx context.Context, m service.Member) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
 	_, err = c.MoveLeader(ctx, memberID(m.Addr))
 	return err
 }
@@ -222,34 +190,24 @@ func memberID(a netip.Addr) uint64 {
 }
 
 // Dial implements service.System.
-func (*System) Dial(ctx context.Context, c service.Cluster, name string) (service.Client, error) {
-	var urls []string
-	for _, a := range c.Servers {
-		urls = append(urls, clientURL(a))
-	}
-	conn, err := clientv3.New(clientv3.Config{Endpoints: urls, Logger: zap.NewNop(),
+func (*System) Dial(ctx context.Context, cluster service.Cluster, _ string) (service.Client, error) {
+	conn, err := clientv3.New(clientv3.Config{Endpoints: cluster.At(ClientPort), Logger: zap.NewNop(),
 		DialKeepAliveTime: time.Second, DialKeepAliveTimeout: time.Second})
 	if err != nil {
 		return nil, err
 	}
-	out := &client{conn: conn, name: name, ttl: int((c.Options.Session + time.Second - 1) / time.Second)}
-	if out.ttl == 0 {
-		out.ttl = int(session / time.Second)
+	session := cluster.Options.Or(defaults).Session
+	c := &client{conn: conn, ttl: int64((session + time.Second - 1) / time.Second)}
+	if err := c.open(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
-	for err = out.open(ctx); err != nil; err = out.open(ctx) {
-		if ctx.Err() != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-	}
-	return out, nil
+	return c, nil
 }
 
 // A client has a session, to which its lock belongs.
 type client struct {
 	conn    *clientv3.Client
-	name    string
-	ttl     int // of the session, in seconds: etcd knows no others
-	mu      sync.Mutex
+	ttl     int64 // of the session, in seconds: etcd knows no others
 	session *concurrency.Session
 	lock    *concurrency.Mutex
 	leads   *concurrency.Election
@@ -261,7 +219,7 @@ const perTry = 2 * time.Second
 func (c *client) open(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, perTry)
 	defer stop()
-	lease, err := c.conn.Grant(ctx, int64(c.ttl))
+	lease, err := c.conn.Grant(ctx, c.ttl)
 	if err != nil {
 		return err
 	}
@@ -269,11 +227,8 @@ func (c *client) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.session = s
-	c.lock, c.leads = concurrency.NewMutex(s, string(service.Lock)), concurrency.NewElection(s,
-		string(service.Election))
+	c.session, c.lock = s, concurrency.NewMutex(s, string(service.Lock))
+	c.leads = concurrency.NewElection(s, string(service.Election))
 	return nil
 }
 
@@ -292,19 +247,14 @@ func (c *client) Acquire(ctx context.Context, key service.Key, value string) (se
 	if err := c.live(ctx); err != nil {
 		return service.Grant{}, err
 	}
-	token := int64(0)
 	if key == service.Election {
-		if err := c.leads.Campaign(ctx, value); err != nil {
-			return service.Grant{}, err
-		}
-		token = c.leads.Rev()
-	} else {
-		if err := c.lock.Lock(ctx); err != nil {
-			return service.Grant{}, err
-		}
-		token = c.lock.Header().Revision
+		err := c.leads.Campaign(ctx, value)
+		return service.Grant{Token: c.leads.Rev(), Lost: c.session.Done()}, err
 	}
-	return service.Grant{Token: token, Lost: c.session.Done()}, nil
+	if err := c.lock.Lock(ctx); err != nil {
+		return service.Grant{}, err
+	}
+	return service.Grant{Token: c.lock.Header().Revision, Lost: c.session.Done()}, nil
 }
 
 // Release implements service.Client.
@@ -341,10 +291,6 @@ func (c *client) Write(ctx context.Context, _ int64, value string) error {
 
 // Close implements service.Client. The session ends by itself where no server answers.
 func (c *client) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session != nil {
-		c.session.Orphan()
-	}
+	c.session.Orphan()
 	return c.conn.Close()
 }

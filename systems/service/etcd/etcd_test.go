@@ -11,6 +11,6 @@ import (
 func TestMain(m *testing.M) { servicetest.Main(m, &System{}) }
 
 func TestSystem(t *testing.T) {
-	servicetest.Test(t, servicetest.Case{System: &System{}, Size: 3, Port: clientPort,
+	servicetest.Test(t, servicetest.Case{System: &System{}, Size: 3, Port: ClientPort,
 		Options: service.Options{Session: 2 * time.Second}, Start: time.Minute, Failover: 30 * time.Second})
 }

@@ -21,14 +21,14 @@ type Clock struct {
 
 // NewClock is a clock that is right at first. It needs a file of its own in folder.
 func NewClock(folder string) (*Clock, error) {
-	library, err := service.Find("libfaketime.so.1", "libfaketime", "/usr/lib/*/faketime/libfaketimeMT.so.1",
-		"/usr/local/lib/faketime/libfaketimeMT.so.1")
+	// It is below lib, in a folder for the processor, or below local/lib.
+	library, err := service.Find("/usr/l*/*/faketime/libfaketimeMT.so.1", "libfaketime")
 	if err != nil {
 		return nil, err
 	}
 	// libfaketime never ends for an allocator that asks for the time before it is ready, as Redis's does.
 	// The C library before it has programs take its own.
-	if c, err := service.Find("libc.so.6", "libc6", "/lib/*/libc.so.6"); err == nil {
+	if c, err := service.Find("/lib/*/libc.so.6", "libc6"); err == nil {
 		library += " " + c
 	}
 	c := &Clock{library, filepath.Join(folder, "faketime")}

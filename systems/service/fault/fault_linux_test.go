@@ -194,7 +194,7 @@ func TestDisk_Leader(t *testing.T) {
 	leader := next(-1)
 	begun := time.Now()
 	set(t, disks[leader], DiskState{Hung: true})
-	client, err := c.System.Dial(ctx, c.Client(), "c")
+	client, err := service.Dial(ctx, c.System, c.Client(), "c")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,11 +46,12 @@ func (c *client) Open(at algo.Site, h algo.Host) (err error) {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	within, stop := context.WithTimeout(c.ctx, startPatience)
 	defer stop()
-	c.conn, err = c.system.Dial(within, service.Cluster{Servers: at.ServerAddresses(), Options: options(c.Params)},
+	c.conn, err = service.Dial(within, c.system,
+		service.Cluster{Servers: at.ServerAddresses(), Options: options(c.Params)},
 		fmt.Sprintf("p%d-%d", c.ID, c.Incarnation))
 	if err != nil {
 		close(c.ended)
-		return fmt.Errorf("%s, client: %w", c.system.Name(), err)
+		return fmt.Errorf("%s, client: %w", c.system.About().Name, err)
 	}
 	go c.serve()
 	return nil
@@ -101,10 +102,7 @@ func (c *client) acquire() tenure {
 			last = text
 			c.log("acquire: " + text)
 		}
-		select {
-		case <-c.ctx.Done():
-		case <-time.After(again):
-		}
+		_ = service.Wait(c.ctx, again) // the loop sees that it has ended
 	}
 	return tenure{}
 }

@@ -30,7 +30,7 @@ const (
 // Lock registers the lock of a system as mutex/NAME: clients that ask, and servers behind them.
 func Lock(s service.System) {
 	spec := base(s, "its lock, with servers of its own programs")
-	sizes := s.Sizes()
+	sizes := s.About().Sizes
 	spec.Servers = count
 	spec.Params = append([]algo.Param{{Name: count, Type: algo.Int, Min: int64(sizes[0]),
 		Max: int64(sizes[len(sizes)-1]), Default: algo.Const(int64(usual(sizes))),
@@ -42,9 +42,9 @@ func Lock(s service.System) {
 }
 
 // Election registers the election among the servers of a system as election/NAME: each process is a server.
-func Election(s service.System) {
+func Election(s service.Electing) {
 	spec := base(s, "the election among its servers")
-	sizes := s.Sizes()
+	sizes := s.About().Sizes
 	spec.Needs.Nodes = func(n int) error {
 		if n < sizes[0] || n > sizes[len(sizes)-1] {
 			return fmt.Errorf("%d servers; expected %d to %d", n, sizes[0], sizes[len(sizes)-1])
@@ -55,8 +55,9 @@ func Election(s service.System) {
 	spec.Promises = algo.Promises{Announced: true, Leadership: algo.PerTerm}
 	spec.Service = algo.Led
 	if _, can := s.(service.Leading); can {
-		spec.Params = append(spec.Params, algo.Param{Name: first, Type: algo.Int, Process: true, Min: int64(0),
-			Default: algo.Const(int64(0)), Doc: "the server that leads when the trial begins; 0: any"})
+		spec.Params = append(spec.Params, algo.Param{Name: first, Type: algo.Int, Process: true,
+			Min: int64(0), Default: algo.Const(int64(0)),
+			Doc: "the server that leads when the trial begins; 0: any"})
 	}
 	spec.Params = append(spec.Params, algo.Param{Name: look, Type: algo.Duration, Min: time.Millisecond,
 		Default: algo.Const(5 * time.Millisecond), Doc: "how often each server is asked for its leader; an " +
@@ -88,7 +89,7 @@ func facts(s service.System) func(p algo.Params) (map[string]string, error) {
 			copies = fmt.Sprint(o.Replicas)
 		}
 		return map[string]string{
-			metric.ServiceName.Name:    s.Name(),
+			metric.ServiceName.Name:    s.About().Name,
 			metric.ServiceVersion.Name: installed,
 			metric.ServiceCopies.Name:  copies,
 			metric.ServiceFsync.Name:   map[bool]string{true: "yes", false: "no"}[f.Fsync],
@@ -115,32 +116,32 @@ func base(s service.System, what string) algo.Spec {
 		return algo.Param{Name: name, Type: algo.Duration, Min: time.Duration(0), Default: algo.Const(usual),
 			Doc: doc + "; 0s: the system's default"}
 	}
-	f := s.Facts(service.Options{})
+	f, about := s.Facts(service.Options{}), s.About()
 	timeOut := wait(patience, f.ElectionTimeout, "without a heartbeat, until a server stands for election")
 	timeOut.Tunes = algo.Patience
-	programs := "The programs of the package " + strings.Join(s.Packages(), ", ") + ", unmodified."
-	if len(s.Packages()) == 0 {
+	programs := "The programs of the package " + strings.Join(about.Packages, ", ") + ", unmodified."
+	if len(about.Packages) == 0 {
 		programs = "The server is the library that this program links, unmodified."
 	}
 	return algo.Spec{
-		Name: s.Name(), Summary: s.Title() + ": " + what,
-		Paper: algo.Paper{Authors: s.Title(), Title: s.Title(), Venue: algo.Unpublished,
+		Name: about.Name, Summary: about.Title + ": " + what,
+		Paper: algo.Paper{Authors: about.Title, Title: about.Title, Venue: algo.Unpublished,
 			Deviations: programs},
 		Perpetual: true, Facts: facts(s), Ails: ails(s),
 		Params: []algo.Param{
 			wait(beat, f.Heartbeat, "between two heartbeats of the leader"),
 			timeOut,
 			wait(session, f.Session, "without a sign of life, until a client's lock is free"),
-			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before they " +
-				"are answered, where the system does that"},
+			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before " +
+				"they are answered, where the system does that"},
 			{Name: replicas, Type: algo.Int, Min: int64(0), Max: int64(9), Default: algo.Const(int64(0)),
 				Doc: "servers that a lock is kept on, where a system can keep it on fewer than all; 0: all"},
 		},
 		Needs: algo.Needs{Synchrony: algo.Synchronous},
 		Survives: algo.Faults{Loss: true, Duplication: true, Partition: true, Recovery: true,
 			Crashes: func(n int, _ algo.Params) int { return n }},
-		Breaks: "A holder that stands still for longer than its session is inside beside the next, unless what " +
-			"it writes is fenced.",
+		Breaks: "A holder that stands still for longer than its session is inside beside the next, unless " +
+			"what it writes is fenced.",
 	}
 }
 

@@ -61,7 +61,8 @@ func newMachine(s *proc.Spawner, faults []string, m *service.Member) (out *machi
 	return out, env, nil
 }
 
-// serve has the machine of running programs be in the states that it is given. An error makes the trial invalid.
+// serve has the machine of running programs be in the states that it is given. An error makes the trial
+// invalid.
 func (m *machine) serve(faults []string, running *servers.Server, folder string, h algo.Host) error {
 	var err error
 	if slices.Contains(faults, "throttle") {
@@ -135,7 +136,7 @@ func ails(s service.System) func(name string) error {
 // deaf says why the programs of a system cannot have a clock of their own.
 func deaf(s service.System) error {
 	addr := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	peers := slices.Repeat([]netip.Addr{addr}, s.Sizes()[0])
+	peers := slices.Repeat([]netip.Addr{addr}, s.About().Sizes[0])
 	return failing.Deaf(s.Commands(service.Member{Addr: addr, Peers: peers, Folder: os.TempDir()}))
 }
 

@@ -81,15 +81,15 @@ func (s *server) takeLead(ctx context.Context) error {
 		return nil
 	}
 	for ctx.Err() == nil {
-		now, err := s.system.Leader(ctx, s.member)
+		now, err := service.Leader(ctx, s.system, s.member)
 		if err == nil && now.Leader == s.member.Index {
 			return nil
 		}
 		_ = s.system.(service.Leading).Lead(ctx, s.member) // there may be no leader yet who could hand over
 		time.Sleep(again)
 	}
-	return fmt.Errorf("%s, server %d, could not be made the leader: %w", s.system.Name(), s.member.Index+1,
-		ctx.Err())
+	return fmt.Errorf("%s, server %d, could not be made the leader: %w", s.system.About().Name,
+		s.member.Index+1, ctx.Err())
 }
 
 // watch tells who leads, as the server knows, whenever that changes.
@@ -108,7 +108,7 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.Li
 			text := ended.Error()
 			post(func(env algo.LiveEnv) { env.Logf("%s", text) })
 		}
-		now, err := s.system.Leader(ctx, s.member)
+		now, err := service.Leader(ctx, s.system, s.member)
 		leader := algo.None
 		if err == nil && now.Leader >= 0 && now.Leader < len(at.Servers) {
 			leader = at.Servers[now.Leader]

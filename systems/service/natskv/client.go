@@ -3,9 +3,7 @@ package natskv
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,104 +21,121 @@ const (
 // patience is how long an answer may take.
 const patience = time.Second
 
+// poll is how often an observer looks while nobody holds a key.
+const poll = 20 * time.Millisecond
+
 // markers are how long the store keeps a note of a key that has gone by itself: watchers learn of it. No less
 // is allowed.
 const markers = time.Second
 
+// A client keeps its locks in a bucket. NATS has no election among clients, so that it is a second lock.
+type client struct {
+	service.Leases
+	conn *nats.Conn
+	js   jetstream.JetStream
+	kv   jetstream.KeyValue
+}
+
 // Dial implements service.System.
 func (System) Dial(ctx context.Context, cluster service.Cluster, name string) (service.Client, error) {
-	var urls []string
-	for _, a := range cluster.Servers {
-		urls = append(urls, "nats://"+netip.AddrPortFrom(a, clientPort).String())
-	}
-	c := &client{life: service.NewLife(), name: name, session: sessionOf(cluster.Options),
-		held: map[service.Key]*lease{}}
-	conn, err := nats.Connect(strings.Join(urls, ","), nats.Name(name), nats.MaxReconnects(-1),
-		nats.ReconnectWait(100*time.Millisecond), nats.Timeout(patience), nats.RetryOnFailedConnect(true),
-		nats.PingInterval(max(c.session/3, 100*time.Millisecond)),
+	o := cluster.Options.Or(defaults)
+	c := &client{}
+	c.Leases = service.Leases{Store: c, Name: name, Session: o.Session, Patience: patience, Poll: poll}
+	conn, err := nats.Connect("nats://"+strings.Join(cluster.At(clientPort), ",nats://"), nats.Name(name),
+		nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond), nats.Timeout(patience),
+		nats.PingInterval(max(o.Session/service.Renewals, 100*time.Millisecond)),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
 		return nil, err
 	}
 	c.conn = conn
-	replicas := cluster.Options.Replicas
+	replicas := o.Replicas
 	if replicas == 0 {
 		replicas = len(cluster.Servers)
 	}
-	c.js, err = jetstream.New(conn)
-	for err == nil {
-		within, stop := context.WithTimeout(ctx, 5*patience)
-		c.kv, err = c.js.CreateOrUpdateKeyValue(within, jetstream.KeyValueConfig{Bucket: bucket,
-			TTL: c.session, LimitMarkerTTL: markers, Replicas: replicas, Storage: jetstream.FileStorage})
-		stop()
-		if err == nil {
-			return c, nil
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-			err = nil
-		}
+	if c.js, err = jetstream.New(conn); err == nil {
+		c.kv, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, TTL: o.Session,
+			LimitMarkerTTL: markers, Replicas: replicas, Storage: jetstream.FileStorage})
 	}
-	return nil, errors.Join(err, c.Close())
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
-// A client has locks that it renews.
-type client struct {
-	life    service.Life
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	kv      jetstream.KeyValue
-	name    string
-	session time.Duration
-	mu      sync.Mutex
-	held    map[service.Key]*lease // one that was given back stays, without stop
+// taken is err, or service.ErrTaken if a key has another revision than was expected. A stream with copies
+// says so in another way than one without.
+func taken(err error) error {
+	e := (*jetstream.APIError)(nil)
+	if errors.As(err, &e) && (e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+		return service.ErrTaken
+	}
+	return err
 }
 
-// Observe implements service.Client.
-func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
+// Create implements service.Store.
+func (c *client) Create(ctx context.Context, key service.Key, value string) (uint64, error) {
+	revision, err := c.kv.Create(ctx, string(key), []byte(value))
+	return revision, taken(err)
+}
+
+// Get implements service.Store.
+func (c *client) Get(ctx context.Context, key service.Key) (string, uint64, error) {
+	e, err := c.kv.Get(ctx, string(key))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return "", 0, nil
+	} else if err != nil {
+		return "", 0, err
+	}
+	return string(e.Value()), e.Revision(), nil
+}
+
+// Renew implements service.Store.
+func (c *client) Renew(ctx context.Context, key service.Key, value string, at uint64) (uint64, error) {
+	revision, err := c.kv.Update(ctx, string(key), []byte(value), at)
+	return revision, taken(err)
+}
+
+// Delete implements service.Store.
+func (c *client) Delete(ctx context.Context, key service.Key, _ string, at uint64) error {
+	return taken(c.kv.Delete(ctx, string(key), jetstream.LastRevision(at)))
+}
+
+// Watch implements service.Store.
+func (c *client) Watch(ctx context.Context, key service.Key) (func(context.Context) error, func(), error) {
 	watch, err := c.kv.Watch(ctx, string(key))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer func() { _ = watch.Stop() }() // it ends with the connection, at the latest
-	last := ""
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e := <-watch.Updates():
-			if e == nil { // what there was has been told
-				continue
-			}
-			now := service.Observed{}
-			if parts := strings.SplitN(string(e.Value()), "/", 3); len(parts) == 3 {
-				now = service.Observed{Value: parts[2], Token: int64(e.Revision())}
-			}
-			if id := string(e.Value()); id != last { // not a renewal
-				last = id
-				seen(now)
+	there := false
+	return func(ctx context.Context) error {
+		for {
+			select {
+			case e := <-watch.Updates():
+				if e == nil && !there || e != nil && e.Operation() != jetstream.KeyValuePut {
+					return nil // nil says that this was all there is
+				}
+				there = there || e != nil
+			case <-time.After(c.Session): // no renewal has been heard of
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 		}
-	}
+	}, func() { _ = watch.Stop() }, nil // it ends with the connection, at the latest
 }
 
-// Write implements service.Client: it is refused if the key of the lock has another revision than this
-// client's last one.
+// Write implements service.Client: the server refuses it if the key of the lock has another revision than
+// this client's last one.
 func (c *client) Write(ctx context.Context, token int64, value string) error {
-	c.mu.Lock()
-	l := c.held[service.Lock]
-	c.mu.Unlock()
-	if l == nil || l.token != uint64(token) {
+	revision, own := c.Revision(service.Lock, token)
+	if !own {
 		return service.ErrFenced
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	_, err := c.js.Publish(ctx, subject+valueKey, []byte(value),
-		jetstream.WithExpectLastSequenceForSubject(l.revision, subject+string(service.Lock)))
-	if conflict(err) {
+		jetstream.WithExpectLastSequenceForSubject(revision, subject+string(service.Lock)))
+	if errors.Is(taken(err), service.ErrTaken) {
 		return service.ErrFenced
 	}
 	return err
@@ -128,12 +143,6 @@ func (c *client) Write(ctx context.Context, token int64, value string) error {
 
 // Close implements service.Client.
 func (c *client) Close() error {
-	c.life.End()
-	ctx, stop := context.WithTimeout(context.Background(), patience)
-	defer stop()
-	for _, k := range []service.Key{service.Lock, service.Election} {
-		_ = c.Release(ctx, k) // else it goes by itself
-	}
 	c.conn.Close()
 	return nil
 }

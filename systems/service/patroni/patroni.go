@@ -5,17 +5,10 @@ package patroni
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"net/http"
-	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/conclave-bench/conclave/systems/service"
@@ -29,29 +22,18 @@ type System struct{ etcd etcd.System }
 
 const webPort = 8008
 
-// Name implements service.System.
-func (*System) Name() string { return "patroni" }
-
-// Title implements service.System.
-func (*System) Title() string { return "Patroni" }
-
-// Packages implements service.System.
-func (s *System) Packages() []string {
-	return append([]string{"patroni", "postgresql"}, s.etcd.Packages()...)
+// About implements service.System.
+func (s *System) About() service.About {
+	return service.About{Name: "patroni", Title: "Patroni", Sizes: []int{3, 5},
+		Packages: slices.Concat([]string{"patroni"}, postgresql.System{}.About().Packages,
+			s.etcd.About().Packages)}
 }
-
-// Sizes implements service.System.
-func (*System) Sizes() []int { return []int{3, 5} }
 
 // Version implements service.System: that of Patroni, of PostgreSQL and of etcd.
 func (s *System) Version(ctx context.Context) (string, error) {
-	path, err := service.Find("patroni", "patroni")
+	own, err := service.Version(ctx, "patroni ", "patroni", "patroni")
 	if err != nil {
 		return "", err
-	}
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("patroni --version: %w", err)
 	}
 	database, err := postgresql.System{}.Version(ctx)
 	if err != nil {
@@ -61,7 +43,6 @@ func (s *System) Version(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own := strings.TrimSpace(strings.TrimPrefix(string(out), "patroni "))
 	return fmt.Sprintf("%s (PostgreSQL %s, etcd %s)", own, database, store), nil
 }
 
@@ -91,8 +72,7 @@ func below(m service.Member) service.Member {
 
 // Prepare implements service.System.
 func (s *System) Prepare(ctx context.Context, m service.Member) error {
-	err := os.Remove(filepath.Join(m.Folder, dataFolder, "postmaster.pid")) // the number is another's now
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := postgresql.Forget(filepath.Join(m.Folder, dataFolder)); err != nil {
 		return err
 	}
 	store := below(m)
@@ -106,46 +86,32 @@ func (s *System) Prepare(ctx context.Context, m service.Member) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(m.Folder, configName), text, 0o600)
+	return service.WriteFiles(m.Folder, map[string]string{configName: string(text)})
 }
 
-func name(i int) string { return fmt.Sprintf("s%d", i+1) }
-
-// Defaults of Patroni, in seconds.
-const (
-	ttl      = 30
-	loopWait = 10
-)
+// defaults are Patroni's loop_wait and ttl.
+var defaults = service.Options{Heartbeat: 10 * time.Second, ElectionTimeout: 30 * time.Second}
 
 // timing is loop_wait and ttl, in whole seconds, as Patroni has them.
 func timing(o service.Options) (loop, patience int) {
-	loop, patience = loopWait, ttl
-	if o.Heartbeat > 0 {
-		loop = max(1, int(o.Heartbeat/time.Second))
-	}
-	if o.ElectionTimeout > 0 {
-		patience = max(1, int(o.ElectionTimeout/time.Second))
-	}
-	return loop, patience
+	o = o.Or(defaults)
+	return max(1, int(o.Heartbeat/time.Second)), max(1, int(o.ElectionTimeout/time.Second))
 }
 
 // config is a member's configuration, in JSON, which is YAML as well.
 func config(m service.Member) ([]byte, error) {
-	program, err := postgresql.Program("postgres")
+	program, err := service.Find(postgresql.Program("postgres"), "postgresql")
 	if err != nil {
 		return nil, err
 	}
 	loop, patience := timing(m.Options)
 	type object = map[string]any
-	var stores []string
-	for _, a := range m.Peers {
-		stores = append(stores, etcd.ClientAddress(a))
-	}
-	web, database := netip.AddrPortFrom(m.Addr, webPort), netip.AddrPortFrom(m.Addr, postgresql.Port)
+	stores := service.Cluster{Servers: m.Peers}.At(etcd.ClientPort)
+	web, database := m.At(webPort), m.At(postgresql.Port)
 	rules := []string{"host all all 0.0.0.0/0 trust", "host replication all 0.0.0.0/0 trust",
 		"host all all ::/0 trust", "host replication all ::/0 trust"}
 	return json.MarshalIndent(object{
-		"scope": scope, "name": name(m.Index),
+		"scope": scope, "name": m.Name(),
 		"restapi": object{"listen": web, "connect_address": web},
 		"etcd3":   object{"hosts": stores},
 		"bootstrap": object{
@@ -180,43 +146,22 @@ func (s *System) Commands(m service.Member) []service.Command {
 
 // Ready implements service.System: it leads, or it follows the one that leads.
 func (*System) Ready(ctx context.Context, m service.Member) error {
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
-	url := "http://" + netip.AddrPortFrom(m.Addr, webPort).String() + "/readiness"
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	r, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return err
-	}
-	b, err := io.ReadAll(io.LimitReader(r.Body, 64<<10))
-	_ = r.Body.Close() // all was read
-	if r.StatusCode != http.StatusOK {
-		return errors.Join(fmt.Errorf("%s: %.200s", r.Status, b), err)
-	}
-	return err
+	return service.Get(ctx, m, webPort, "/readiness", nil)
 }
 
-// Leader implements service.System: who holds Patroni's key, as the etcd server of the member knows. That one
-// is on the way to become primary. To ask Patroni would take milliseconds of processor time each.
+// Leader implements service.Electing: who holds Patroni's key, as the etcd server of the member knows. That
+// one is on the way to become primary. To ask Patroni would take milliseconds of processor time each.
 func (s *System) Leader(ctx context.Context, m service.Member) (service.Leadership, error) {
-	none := service.Leadership{Leader: -1}
 	value, created, err := s.etcd.Local(ctx, m.Addr, "/service/"+scope+"/leader")
 	if err != nil {
-		return none, err
+		return service.Nobody, err
 	}
-	i, err := strconv.Atoi(strings.TrimPrefix(value, "s"))
-	if err != nil || i < 1 || i > len(m.Peers) {
-		return none, nil
-	}
-	return service.Leadership{Leader: i - 1, Term: uint64(created)}, nil
+	return m.Led(value, uint64(created)), nil
 }
 
 // Dial implements service.System.
-func (*System) Dial(ctx context.Context, c service.Cluster, _ string) (service.Client, error) {
-	conn, err := postgresql.Dial(ctx, c, postgresql.Port)
+func (*System) Dial(ctx context.Context, c service.Cluster, name string) (service.Client, error) {
+	conn, err := postgresql.System{}.Dial(ctx, c, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,9 @@
 package postgresql
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -16,17 +15,10 @@ import (
 	"github.com/conclave-bench/conclave/systems/service"
 )
 
-// connect connects to the first server that answers, or, for writing, to the first that is a primary.
-func connect(ctx context.Context, addrs []netip.Addr, port int, writing bool) (*pgx.Conn, error) {
-	var hosts, ports []string
-	for _, a := range addrs {
-		hosts, ports = append(hosts, a.String()), append(ports, fmt.Sprint(port))
-	}
-	url := fmt.Sprintf("host=%s port=%s user=postgres dbname=postgres sslmode=disable connect_timeout=1",
-		strings.Join(hosts, ","), strings.Join(ports, ","))
-	if writing {
-		url += " target_session_attrs=read-write"
-	}
+// connect connects to the first server that answers and is of the kind that is wanted, such as "read-write".
+func connect(ctx context.Context, at []string, kind string) (*pgx.Conn, error) {
+	url := "postgres://postgres@" + strings.Join(at, ",") +
+		"/postgres?sslmode=disable&connect_timeout=1&target_session_attrs=" + kind
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, err
@@ -41,96 +33,70 @@ func connect(ctx context.Context, addrs []netip.Addr, port int, writing bool) (*
 // ids are the numbers of the advisory locks, and of the records beside them.
 var ids = map[service.Key]int{service.Lock: 1, service.Election: 2}
 
-// schemaID is the number of the advisory lock under which the schema is made.
-const schemaID = 3
-
-// schema has a record beside each lock: its token grows with each holder.
-const schema = `CREATE TABLE IF NOT EXISTS locks (id int PRIMARY KEY, token bigint NOT NULL,
-	value text NOT NULL);
+// schema has a record beside each lock: its token grows with each holder. One client at a time makes it.
+const schema = `SELECT pg_advisory_xact_lock(3);
+	CREATE TABLE IF NOT EXISTS locks (id int PRIMARY KEY, token bigint NOT NULL, value text NOT NULL);
 	INSERT INTO locks VALUES (1, 0, ''), (2, 0, '') ON CONFLICT DO NOTHING`
 
 // A client has a connection, to which its locks belong.
 type client struct {
-	life    service.Life
 	cluster service.Cluster
-	port    int
 	mu      sync.Mutex // for the connection, which takes one question at a time
 	conn    *pgx.Conn
-	held    map[service.Key]func() // ends the watch of a lock that is held
+	held    map[service.Key]func() // ends the watch of a lock that was acquired
 }
 
-// Dial connects a client to the primary among the servers.
-func Dial(ctx context.Context, cluster service.Cluster, port int) (service.Client, error) {
-	c := &client{life: service.NewLife(), cluster: cluster, port: port, held: map[service.Key]func(){}}
-	for {
-		c.mu.Lock()
-		err := c.live(ctx)
-		c.mu.Unlock()
-		if err == nil {
-			return c, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(poll):
-		}
+// Dial implements service.System: it connects to the primary among the servers.
+func (System) Dial(ctx context.Context, cluster service.Cluster, _ string) (service.Client, error) {
+	c := &client{cluster: cluster, held: map[service.Key]func(){}}
+	if err := c.ask(ctx, func(*pgx.Conn) error { return nil }); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
+	return c, nil
 }
 
-// live connects if there is no connection, under the lock of the client.
-func (c *client) live(ctx context.Context) (err error) {
-	if c.conn != nil && !c.conn.IsClosed() {
-		return nil
-	}
-	if c.conn, err = connect(ctx, c.cluster.Servers, c.port, true); err != nil {
-		return err
-	}
-	return pgx.BeginFunc(ctx, c.conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", schemaID); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, schema)
-		return err
-	})
-}
-
-// Acquire implements service.Client: PostgreSQL has no election, so that it is a second lock. The record beside
-// it counts its holders.
-func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
+// ask has f ask the server, on the connection or, if there is none, on a new one.
+func (c *client) ask(ctx context.Context, f func(*pgx.Conn) error) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.live(ctx); err != nil {
-		return service.Grant{}, err
+	if c.conn != nil && !c.conn.IsClosed() {
+		return f(c.conn)
 	}
-	var token int64
-	_, err := c.conn.Exec(ctx, "SELECT pg_advisory_lock($1)", ids[key])
-	if err == nil {
-		err = c.conn.QueryRow(ctx, "UPDATE locks SET token = token + 1, value = $2 WHERE id = $1 "+
-			"RETURNING token", ids[key], value).Scan(&token)
+	if c.conn, err = connect(ctx, c.cluster.At(Port), "read-write"); err != nil {
+		return err
 	}
-	if err != nil { // whether it has the lock is not known: without the connection it has not
-		return service.Grant{}, errors.Join(err, c.end())
+	if _, err = c.conn.Exec(ctx, schema); err != nil {
+		return errors.Join(err, end(c.conn))
 	}
-	lost, stop := c.watch()
-	c.held[key] = stop
-	return service.Grant{Token: token, Lost: lost}, nil
+	return f(c.conn)
 }
 
-// end ends the connection, under the lock of the client, in a way that does not wait for a server that is
-// gone.
-func (c *client) end() error {
-	ctx, stop := context.WithTimeout(context.Background(), time.Second)
-	defer stop()
-	for key, stop := range c.held {
-		stop()
-		delete(c.held, key)
-	}
-	if c.conn == nil {
+// Acquire implements service.Client: PostgreSQL has no election, so that it is a second lock. The record
+// beside it counts its holders.
+func (c *client) Acquire(ctx context.Context, key service.Key, value string) (g service.Grant, err error) {
+	err = c.ask(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", ids[key])
+		if err == nil {
+			err = conn.QueryRow(ctx, "UPDATE locks SET token = token + 1, value = $2 WHERE id = $1 "+
+				"RETURNING token", ids[key], value).Scan(&g.Token)
+		}
+		if err != nil { // whether it has the lock is not known: without the connection it has not
+			return errors.Join(err, end(conn))
+		}
+		g.Lost, c.held[key] = c.watch(conn)
+		return nil
+	})
+	return g, err
+}
+
+// end ends a connection, in a way that does not wait for a server that is gone. Who watches it learns that.
+func end(conn *pgx.Conn) error {
+	if conn == nil {
 		return nil
 	}
-	return c.conn.Close(ctx)
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	return conn.Close(ctx)
 }
 
 // patience is how long an answer of the server may take until the client gives its lock up for lost, unless
@@ -140,64 +106,39 @@ const patience = 10 * time.Second
 // poll is how often a holder looks whether its connection stands, and an observer who leads.
 const poll = 100 * time.Millisecond
 
+var errNotAsked = errors.New("the server was not asked")
+
 // watch looks after a lock that is held: whether the connection on which it was got stands.
-func (c *client) watch() (lost <-chan struct{}, stop func()) {
-	session := c.cluster.Options.Session
-	if session == 0 {
-		session = patience
-	}
-	conn := c.conn
-	ctx, cancel := context.WithCancel(context.Background())
-	gone := make(chan struct{})
-	go func() {
-		defer cancel()
-		asked := time.Now()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(poll):
+func (c *client) watch(conn *pgx.Conn) (lost <-chan struct{}, stop func()) {
+	session, asked := cmp.Or(c.cluster.Options.Session, patience), time.Now()
+	return service.Keep(asked, session, poll, func(ctx context.Context) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		err := service.Stands(conn.PgConn().Conn())
+		if now := time.Now(); err == nil && !conn.IsClosed() {
+			if now.Sub(asked) <= session/service.Renewals {
+				return errNotAsked
 			}
-			c.mu.Lock()
-			within, done := context.WithDeadline(ctx, asked.Add(session))
-			err := stands(conn.PgConn().Conn())
-			if now := time.Now(); err == nil && now.Sub(asked) > session/3 {
-				err = conn.Ping(within)
+			if err = conn.Ping(ctx); err == nil {
 				asked = now
-			}
-			done()
-			over := ctx.Err() == nil && (err != nil || conn.IsClosed())
-			if over { // what is said to be lost is not to last
-				within, done := context.WithTimeout(ctx, time.Second)
-				_ = conn.Close(within) // it is closed already, perhaps
-				done()
-				close(gone)
-			}
-			c.mu.Unlock()
-			if over {
-				return
+				return nil
 			}
 		}
-	}()
-	return gone, cancel
+		_ = end(conn) // what is said to be lost is not to last; it may be closed already
+		return service.ErrLost
+	})
 }
 
 // Release implements service.Client.
 func (c *client) Release(ctx context.Context, key service.Key) error {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
+	c.held[key]()
+	delete(c.held, key)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stop := c.held[key]
-	if stop == nil {
-		return errors.New("the lock is not held")
-	}
-	stop()
-	delete(c.held, key)
 	was := false
 	err := c.conn.QueryRow(ctx, "SELECT pg_advisory_unlock($1)", ids[key]).Scan(&was)
 	if err != nil || !was {
-		return errors.Join(errors.New("the lock was lost"), err, c.end())
+		return errors.Join(service.ErrLost, err, end(c.conn))
 	}
 	return nil
 }
@@ -205,59 +146,38 @@ func (c *client) Release(ctx context.Context, key service.Key) error {
 const holder = `SELECT value, token FROM locks WHERE id = $1 AND EXISTS
 	(SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint = $1 AND granted)`
 
-// Observe implements service.Client: it asks again and again who has the lock, on a connection of its own.
+// Observe implements service.Client: it asks again and again who has the lock.
 func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
-	var conn *pgx.Conn
-	defer func() {
-		if conn != nil {
-			_ = conn.Close(context.WithoutCancel(ctx)) // nothing is held on it
-		}
-	}()
-	last := service.Observed{}
-	for ctx.Err() == nil {
-		var err error
-		if conn == nil || conn.IsClosed() {
-			conn, err = connect(ctx, c.cluster.Servers, c.port, true)
-		}
-		now := service.Observed{}
-		if err == nil {
-			err = conn.QueryRow(ctx, holder, ids[key]).Scan(&now.Value, &now.Token)
-		}
-		if (err == nil || errors.Is(err, pgx.ErrNoRows)) && now != last {
-			seen(now)
-			last = now
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(poll):
-		}
-	}
-	return ctx.Err()
+	return service.Poll(ctx, poll, func() (now service.Observed, err error) {
+		err = c.ask(ctx, func(conn *pgx.Conn) error {
+			err := conn.QueryRow(ctx, holder, ids[key]).Scan(&now.Value, &now.Token)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return nil
+			}
+			return err
+		})
+		return now, err
+	}, seen)
 }
 
 // Write implements service.Client: of what later holders have counted, an old token is none.
 func (c *client) Write(ctx context.Context, token int64, value string) error {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.live(ctx); err != nil {
+	return c.ask(ctx, func(conn *pgx.Conn) error {
+		done, err := conn.Exec(ctx, "UPDATE locks SET value = $3 WHERE id = $1 AND token = $2",
+			ids[service.Lock], token, value)
+		if err == nil && done.RowsAffected() == 0 {
+			return service.ErrFenced
+		}
 		return err
-	}
-	done, err := c.conn.Exec(ctx, "UPDATE locks SET value = $3 WHERE id = $1 AND token = $2",
-		ids[service.Lock], token, value)
-	if err == nil && done.RowsAffected() == 0 {
-		return service.ErrFenced
-	}
-	return err
+	})
 }
 
 // Close implements service.Client.
 func (c *client) Close() error {
-	c.life.End()
+	for _, stop := range c.held {
+		stop()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.end()
+	return end(c.conn)
 }

@@ -2,11 +2,8 @@ package redis
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
-	mathrand "math/rand/v2"
-	"strings"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -24,176 +21,126 @@ var (
 		return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`)
 )
 
+// A client takes locks on all servers, and has one that it got on a majority of them: that of a single server
+// is the case of one. Redis has no election, so that it is a second lock.
+type client struct {
+	service.Leases
+	servers []*redis.Client
+	session time.Duration
+}
+
 // Dial implements service.System.
 func (*System) Dial(ctx context.Context, c service.Cluster, name string) (service.Client, error) {
-	out := &client{life: service.NewLife(), name: name, session: sessionOf(c.Options)}
-	for _, a := range c.Servers {
-		out.servers = append(out.servers, connect(a))
+	out := &client{session: c.Options.Or(defaults).Session}
+	out.Leases = service.Leases{Store: out, Name: name, Session: out.session - drift(out.session),
+		Patience: patience, Poll: poll}
+	for _, at := range c.At(port) {
+		out.servers = append(out.servers, connect(at))
 	}
-	for out.all(ctx, func(ctx context.Context, c *redis.Client) bool { return c.Ping(ctx).Err() == nil }) <
-		out.majority() {
-		if ctx.Err() != nil {
-			return nil, errors.Join(errors.New("no majority of the servers answers"), ctx.Err(), out.Close())
-		}
-		pause(ctx)
+	err := out.most(ctx, func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() })
+	if err != nil {
+		return nil, errors.Join(err, out.Close())
 	}
 	return out, nil
-}
-
-// A client takes locks on all servers, and has one that it got on a majority of them: that of a single server
-// is the case of one.
-type client struct {
-	life    service.Life
-	servers []*redis.Client
-	name    string
-	session time.Duration
-	mu      sync.Mutex
-	held    map[service.Key]*lease
-}
-
-// A lease is a lock that is held.
-type lease struct {
-	value string
-	stop  func()
-}
-
-func (c *client) majority() int { return len(c.servers)/2 + 1 }
-
-// all has f done at all servers at once, and counts where it succeeded.
-func (c *client) all(ctx context.Context, f func(context.Context, *redis.Client) bool) int {
-	ctx, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	results := make(chan bool, len(c.servers))
-	for _, s := range c.servers {
-		go func() { results <- f(ctx, s) }()
-	}
-	n := 0
-	for range c.servers {
-		if <-results {
-			n++
-		}
-	}
-	return n
-}
-
-// pause waits before the next attempt, as Redlock wants for a random time, so that clients do not split the
-// servers again.
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(poll/2 + mathrand.N(poll)):
-	}
 }
 
 // drift is what the clocks of the servers and of the client may differ by while a lock lasts: as Redlock's
 // implementations have it, a hundredth and two milliseconds.
 func drift(session time.Duration) time.Duration { return session/100 + 2*time.Millisecond }
 
-// Acquire implements service.Client. What is seen of a lock begins with a word of the client's own.
-func (c *client) Acquire(ctx context.Context, key service.Key, value string) (service.Grant, error) {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
-	value = fmt.Sprintf("%s/%s/%s", c.name, rand.Text(), value)
-	for {
-		begun := time.Now()
-		n := c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-			ok, err := s.SetNX(ctx, string(key), value, c.session).Result()
-			return err == nil && ok
-		})
-		if n >= c.majority() && time.Since(begun) < c.session-drift(c.session) && ctx.Err() == nil {
-			return c.keep(key, value, begun), nil
-		}
-		c.give(context.WithoutCancel(ctx), key, value) // also where the answer was lost
-		if ctx.Err() != nil {
-			return service.Grant{}, ctx.Err()
-		}
-		if pause(ctx); ctx.Err() != nil {
-			return service.Grant{}, ctx.Err()
+// most has f done at all servers at once. It is nil if that succeeded on a majority, and service.ErrLost if
+// it was ErrLost on so many that no majority is left.
+func (c *client) most(ctx context.Context, f func(context.Context, *redis.Client) error) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	results := make(chan error, len(c.servers))
+	for _, s := range c.servers {
+		go func() { results <- f(ctx, s) }()
+	}
+	done, lost, majority := 0, 0, len(c.servers)/2+1
+	last := error(nil)
+	for range c.servers {
+		switch err := <-results; {
+		case err == nil:
+			done++
+		case errors.Is(err, service.ErrLost):
+			lost++
+		default:
+			last = err
 		}
 	}
-}
-
-// keep has the lock that was got renewed.
-func (c *client) keep(key service.Key, value string, begun time.Time) service.Grant {
-	lost, stop := service.Keep(begun, c.session-drift(c.session), func(ctx context.Context) (bool, error) {
-		var another sync.Map
-		n := c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-			ok, err := extend.Run(ctx, s, []string{string(key)}, value, c.session.Milliseconds()).Int()
-			if err == nil && ok == 0 {
-				another.Store(s, true)
-			}
-			return err == nil && ok == 1
-		})
-		others := 0
-		another.Range(func(any, any) bool { others++; return true })
-		if n < c.majority() && others <= len(c.servers)-c.majority() {
-			return false, errors.New("no majority answers")
-		}
-		return n >= c.majority(), nil
-	})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held == nil {
-		c.held = map[service.Key]*lease{}
+	switch {
+	case done >= majority:
+		return nil
+	case lost > len(c.servers)-majority:
+		return service.ErrLost
 	}
-	c.held[key] = &lease{value, stop}
-	return service.Grant{Lost: lost}
+	return errors.Join(errors.New("no majority of the servers answers"), last)
 }
 
-// give takes the client's lock away from all servers, and counts those that answered.
-func (c *client) give(ctx context.Context, key service.Key, value string) int {
-	return c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-		return unlock.Run(ctx, s, []string{string(key)}, value).Err() == nil
+// own runs a script about the client's own value.
+func (c *client) own(ctx context.Context, script *redis.Script, key service.Key, args ...any) error {
+	return c.most(ctx, func(ctx context.Context, s *redis.Client) error {
+		done, err := script.Run(ctx, s, []string{string(key)}, args...).Int()
+		if err == nil && done == 0 {
+			return service.ErrLost
+		}
+		return err
 	})
 }
 
-// Release implements service.Client.
-func (c *client) Release(ctx context.Context, key service.Key) error {
-	c.mu.Lock()
-	l := c.held[key]
-	delete(c.held, key)
-	c.mu.Unlock()
-	if l == nil {
-		return errors.New("the lock is not held")
+// Create implements service.Store. Where it was too few servers, those are given back.
+func (c *client) Create(ctx context.Context, key service.Key, value string) (uint64, error) {
+	err := c.most(ctx, func(ctx context.Context, s *redis.Client) error {
+		ok, err := s.SetNX(ctx, string(key), value, c.session).Result()
+		if err == nil && !ok {
+			return service.ErrTaken
+		}
+		return err
+	})
+	if err != nil {
+		_ = c.own(context.WithoutCancel(ctx), unlock, key, value) // also where the answer was lost
+		err = service.ErrTaken
 	}
-	l.stop()
-	if n := c.give(ctx, key, l.value); n < c.majority() {
-		return fmt.Errorf("%d of %d servers answer", n, len(c.servers))
-	}
-	return nil
+	return 0, err
 }
 
-// Observe implements service.Client: it asks again and again who has the lock on a majority.
-func (c *client) Observe(ctx context.Context, key service.Key, seen func(service.Observed)) error {
-	ctx, free := c.life.Bind(ctx)
-	defer free()
-	last := ""
-	for ctx.Err() == nil {
-		var mu sync.Mutex
-		votes := map[string]int{}
-		c.all(ctx, func(ctx context.Context, s *redis.Client) bool {
-			v, err := s.Get(ctx, string(key)).Result()
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil || errors.Is(err, redis.Nil) {
-				votes[v]++
-			}
-			return true
-		})
-		for v, n := range votes {
-			if n < c.majority() || v == last {
-				continue
-			}
-			o := service.Observed{}
-			if parts := strings.SplitN(v, "/", 3); len(parts) == 3 {
-				o.Value = parts[2]
-			}
-			seen(o)
-			last = v
+// Get implements service.Store: what a majority has.
+func (c *client) Get(ctx context.Context, key service.Key) (string, uint64, error) {
+	var mu sync.Mutex
+	votes := map[string]int{}
+	err := c.most(ctx, func(ctx context.Context, s *redis.Client) error {
+		v, err := s.Get(ctx, string(key)).Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return err
 		}
-		pause(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		votes[v]++
+		return nil
+	})
+	for v, n := range votes {
+		if n > len(c.servers)/2 {
+			return v, 0, nil
+		}
 	}
-	return ctx.Err()
+	return "", 0, err // no majority has the same
+}
+
+// Renew implements service.Store.
+func (c *client) Renew(ctx context.Context, key service.Key, value string, _ uint64) (uint64, error) {
+	return 0, c.own(ctx, extend, key, value, c.session.Milliseconds())
+}
+
+// Delete implements service.Store.
+func (c *client) Delete(ctx context.Context, key service.Key, value string, _ uint64) error {
+	return c.own(ctx, unlock, key, value)
+}
+
+// Watch implements service.Store: nobody tells a client that waits. It asks again after a random time, as
+// Redlock wants, so that clients do not split the servers again.
+func (c *client) Watch(context.Context, service.Key) (func(context.Context) error, func(), error) {
+	return func(ctx context.Context) error { return service.Wait(ctx, poll/2+rand.N(poll)) }, func() {}, nil
 }
 
 // Write implements service.Client.
@@ -201,16 +148,6 @@ func (*client) Write(context.Context, int64, string) error { return service.ErrU
 
 // Close implements service.Client.
 func (c *client) Close() error {
-	c.life.End()
-	c.mu.Lock()
-	keys := make([]service.Key, 0, len(c.held))
-	for k := range c.held {
-		keys = append(keys, k)
-	}
-	c.mu.Unlock()
-	for _, k := range keys {
-		_ = c.Release(context.Background(), k) // else it ends by itself
-	}
 	var errs []error
 	for _, s := range c.servers {
 		errs = append(errs, s.Close())

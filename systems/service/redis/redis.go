@@ -5,9 +5,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"net/netip"
-	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,65 +18,31 @@ type System struct{ Redlock bool }
 
 const port = 6379
 
-// Name implements service.System.
-func (s *System) Name() string {
+// About implements service.System.
+func (s *System) About() service.About {
 	if s.Redlock {
-		return "redlock"
+		return service.About{Name: "redlock", Title: "Redlock", Packages: packages, Sizes: []int{3, 5}}
 	}
-	return "redis"
+	return service.About{Name: "redis", Title: "Redis", Packages: packages, Sizes: []int{1}}
 }
 
-// Title implements service.System.
-func (s *System) Title() string {
-	if s.Redlock {
-		return "Redlock"
-	}
-	return "Redis"
-}
-
-// Packages implements service.System.
-func (*System) Packages() []string { return []string{"redis-server"} }
-
-// Sizes implements service.System.
-func (s *System) Sizes() []int {
-	if s.Redlock {
-		return []int{3, 5}
-	}
-	return []int{1}
-}
+var packages = []string{"redis-server"}
 
 // Version implements service.System.
 func (*System) Version(ctx context.Context) (string, error) {
-	path, err := service.Find("redis-server", "redis-server")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	for _, word := range strings.Fields(string(out)) {
-		if v, is := strings.CutPrefix(word, "v="); is {
-			return v, nil
-		}
-	}
-	return "", fmt.Errorf("redis-server --version: %w", err)
+	return service.Version(ctx, " v=", "redis-server", "redis-server")
 }
 
-// session is how long a lock lasts by default: Redisson's lockWatchdogTimeout.
-const session = 30 * time.Second
+// defaults has how long a lock lasts: Redisson's lockWatchdogTimeout.
+var defaults = service.Options{Session: 30 * time.Second}
 
 // poll is how often a waiting client asks again: what the lock of redis-py sleeps.
 const poll = 100 * time.Millisecond
 
 // Facts implements service.System.
 func (*System) Facts(o service.Options) service.Facts {
-	return service.Facts{Fsync: !o.NoSync, Session: sessionOf(o), Poll: poll,
+	return service.Facts{Fsync: !o.NoSync, Session: o.Or(defaults).Session, Poll: poll,
 		Client: service.Library("github.com/redis/go-redis/v9")}
-}
-
-func sessionOf(o service.Options) time.Duration {
-	if o.Session > 0 {
-		return o.Session
-	}
-	return session
 }
 
 // Prepare implements service.System: Redis makes its files itself.
@@ -100,8 +63,8 @@ func (*System) Commands(m service.Member) []service.Command {
 // than the time that a lock lasts.
 const patience = 300 * time.Millisecond
 
-func connect(a netip.Addr) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: netip.AddrPortFrom(a, port).String(), MaxRetries: -1,
+func connect(at string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: at, MaxRetries: -1,
 		DialTimeout: patience, ReadTimeout: patience, WriteTimeout: patience, DisableIdentity: true,
 		DialerRetries: 1, ContextTimeoutEnabled: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
@@ -116,16 +79,7 @@ func init() { redis.SetLogger(silent{}) }
 
 // Ready implements service.System.
 func (*System) Ready(ctx context.Context, m service.Member) error {
-	c := connect(m.Addr)
+	c := connect(m.At(port))
 	defer func() { _ = c.Close() }() // nothing was written
 	return c.Ping(ctx).Err()
-}
-
-// Leader implements service.System: there is none, so that the first server stands for it. A server of
-// Redlock knows of no others.
-func (s *System) Leader(ctx context.Context, m service.Member) (service.Leadership, error) {
-	if err := s.Ready(ctx, m); err != nil {
-		return service.Leadership{Leader: -1}, err
-	}
-	return service.Leadership{Leader: 0}, nil
 }

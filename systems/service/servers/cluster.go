@@ -108,7 +108,7 @@ func (c *Cluster) Leader(ctx context.Context) int {
 		if s == nil {
 			continue
 		}
-		l, err := c.System.Leader(ctx, c.members[i])
+		l, err := service.Leader(ctx, c.System, c.members[i])
 		if err == nil && l.Leader >= 0 {
 			votes[l.Leader]++
 		}

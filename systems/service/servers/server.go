@@ -38,12 +38,12 @@ func Start(ctx context.Context, spawner *proc.Spawner, system service.System, m 
 	env ...string) (*Server, error) {
 	s := &Server{System: system, Member: m}
 	if err := system.Prepare(ctx, m); err != nil {
-		return nil, fmt.Errorf("%s, server %d: prepare: %w", system.Name(), m.Index+1, err)
+		return nil, fmt.Errorf("%s, server %d: prepare: %w", system.About().Name, m.Index+1, err)
 	}
 	for _, c := range system.Commands(m) {
 		if err := s.add(ctx, spawner, c, apart, env); err != nil {
 			s.Kill()
-			return nil, fmt.Errorf("%s, server %d: %w", system.Name(), m.Index+1, err)
+			return nil, fmt.Errorf("%s, server %d: %w", system.About().Name, m.Index+1, err)
 		}
 	}
 	return s, nil
@@ -52,7 +52,7 @@ func Start(ctx context.Context, spawner *proc.Spawner, system service.System, m 
 // add starts one program.
 func (s *Server) add(ctx context.Context, spawner *proc.Spawner, c service.Command, apart bool,
 	env []string) error {
-	path, err := service.Find(c.Path, strings.Join(s.System.Packages(), ", "))
+	path, err := service.Find(c.Path, strings.Join(s.System.About().Packages, ", "))
 	if err != nil {
 		_, missing := s.System.Version(ctx) // it names the package that lacks
 		return errors.Join(missing, err)
@@ -160,16 +160,17 @@ const lookEvery = 50 * time.Millisecond
 // Await waits until the server is ready. A server of which a program has ended never is.
 func (s *Server) Await(ctx context.Context) error {
 	for {
-		err := s.System.Ready(ctx, s.Member)
+		err := service.Ready(ctx, s.System, s.Member)
 		if err == nil {
 			return nil
 		}
 		if ended := s.Ended(); ended != nil {
-			return fmt.Errorf("%s, server %d, is not ready: %w", s.System.Name(), s.Member.Index+1, ended)
+			return fmt.Errorf("%s, server %d, is not ready: %w", s.System.About().Name,
+				s.Member.Index+1, ended)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s, server %d, is not ready in time: %w\n%s", s.System.Name(),
+			return fmt.Errorf("%s, server %d, is not ready in time: %w\n%s", s.System.About().Name,
 				s.Member.Index+1, err, s.Log())
 		case <-time.After(lookEvery):
 		}

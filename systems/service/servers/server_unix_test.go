@@ -50,8 +50,9 @@ type fake struct {
 
 const port = 7000
 
-func (fake) Name() string                                  { return "fake" }
-func (fake) Packages() []string                            { return []string{"fake-server"} }
+func (fake) About() service.About {
+	return service.About{Name: "fake", Packages: []string{"fake-server"}}
+}
 func (fake) Prepare(context.Context, service.Member) error { return nil }
 func (f fake) Version(ctx context.Context) (string, error) {
 	_, err := service.Find(f.path, "fake-server")

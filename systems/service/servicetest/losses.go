@@ -111,7 +111,7 @@ func hold(args []string) error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	client, err := tested[args[0]].Dial(ctx, c, "holder")
+	client, err := service.Dial(ctx, tested[args[0]], c, "holder")
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func hold(args []string) error {
 func (r *trial) holder(t *testing.T) *exec.Cmd {
 	t.Helper()
 	o := r.Options
-	args := []string{r.System.Name(), fmt.Sprint(int64(o.Session)), fmt.Sprint(o.Replicas)}
+	args := []string{r.System.About().Name, fmt.Sprint(int64(o.Session)), fmt.Sprint(o.Replicas)}
 	for _, a := range r.cluster.Client().Servers {
 		args = append(args, a.String())
 	}
@@ -236,7 +236,7 @@ func (r *trial) leader(t *testing.T) {
 	leader := -1
 	ctx, stop := context.WithTimeout(t.Context(), r.Failover)
 	defer stop()
-	err := retry(ctx, func() error {
+	err := service.Retry(ctx, retryEvery, func() error {
 		if leader = r.cluster.Leader(ctx); leader < 0 {
 			return errors.New("no majority agrees on a leader")
 		}

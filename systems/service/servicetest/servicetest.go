@@ -41,6 +41,9 @@ type Case struct {
 	Start, Failover time.Duration
 }
 
+// retryEvery is between two attempts at what fails while servers are away.
+const retryEvery = 50 * time.Millisecond
+
 // slack is what a busy machine adds to a time that a system promises.
 const slack = 15 * time.Second
 
@@ -51,7 +54,7 @@ var tested = map[string]service.System{}
 // what adapters run of it.
 func Main(m *testing.M, systems ...service.System) {
 	for _, s := range systems {
-		tested[s.Name()] = s
+		tested[s.About().Name] = s
 	}
 	service.Main()
 	os.Exit(m.Run())
@@ -132,14 +135,14 @@ func Test(t *testing.T, c Case) {
 
 // missing: a program that is not there is named with its package.
 func missing(t *testing.T, s service.System) {
-	if len(s.Packages()) == 0 {
+	if len(s.About().Packages) == 0 {
 		t.Skip("it needs no program")
 	}
 	defer service.Hide()()
 	_, err := s.Version(t.Context())
 	lacks := (*service.MissingError)(nil)
-	if !errors.As(err, &lacks) || !strings.Contains(strings.Join(s.Packages(), " "), lacks.Package) {
-		t.Errorf("%v; expected an error that names one of %v", err, s.Packages())
+	if !errors.As(err, &lacks) || !strings.Contains(strings.Join(s.About().Packages, " "), lacks.Package) {
+		t.Errorf("%v; expected an error that names one of %v", err, s.About().Packages)
 	}
 }
 
@@ -149,9 +152,9 @@ func facts(t *testing.T, c Case) {
 	if f := c.System.Facts(c.Options); f.Client == "" || version == "" || err != nil {
 		t.Errorf("version %q (%v), client %q: something lacks", version, err, f.Client)
 	} else {
-		t.Logf("%s %s: %+v", c.System.Name(), version, f)
+		t.Logf("%s %s: %+v", c.System.About().Name, version, f)
 	}
-	sizes := c.System.Sizes()
+	sizes := c.System.About().Sizes
 	for i, n := range sizes {
 		if n < 1 || i > 0 && n <= sizes[i-1] {
 			t.Errorf("sizes %v", sizes)
@@ -187,7 +190,7 @@ func (r *trial) dial(t *testing.T) service.Client {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), r.Failover)
 	defer stop()
-	c, err := r.System.Dial(ctx, r.cluster.Client(), fmt.Sprintf("c%d", r.clients.Add(1)))
+	c, err := service.Dial(ctx, r.System, r.cluster.Client(), fmt.Sprintf("c%d", r.clients.Add(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,25 +204,14 @@ func acquire(t *testing.T, c service.Client, within time.Duration) service.Grant
 	ctx, stop := context.WithTimeout(t.Context(), within)
 	defer stop()
 	var g service.Grant
-	err := retry(ctx, func() (err error) { g, err = c.Acquire(ctx, service.Lock, ""); return err })
+	err := service.Retry(ctx, retryEvery, func() (err error) {
+		g, err = c.Acquire(ctx, service.Lock, "")
+		return err
+	})
 	if err != nil {
 		t.Fatalf("the lock was not got within %v: %v", within, err)
 	}
 	return g
-}
-
-// retry repeats what fails while servers are away.
-func retry(ctx context.Context, f func() error) error {
-	for {
-		err := f()
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }
 
 // release gives the lock back.

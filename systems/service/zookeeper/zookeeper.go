@@ -4,13 +4,8 @@ package zookeeper
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,67 +26,40 @@ const (
 	adminPort    = 8080
 )
 
-// Name implements service.System.
-func (System) Name() string { return "zookeeper" }
-
-// Title implements service.System.
-func (System) Title() string { return "ZooKeeper" }
-
-// Packages implements service.System.
-func (System) Packages() []string { return []string{"zookeeper"} }
-
-// Sizes implements service.System.
-func (System) Sizes() []int { return []int{1, 3, 5, 7} }
+// About implements service.System.
+func (System) About() service.About {
+	return service.About{Name: "zookeeper", Title: "ZooKeeper", Packages: []string{"zookeeper"},
+		Sizes: []int{1, 3, 5, 7}}
+}
 
 const jars = "/usr/share/java"
 
 // Version implements service.System: that in the name of its archive. To ask the program would take a second.
 func (System) Version(context.Context) (string, error) {
-	if _, err := service.Find("java", "zookeeper"); err != nil {
-		return "", err
+	jar, err := service.Find(jars+"/zookeeper-[0-9]*.jar", "zookeeper")
+	if err == nil {
+		_, err = service.Find("java", "zookeeper")
 	}
-	found, err := filepath.Glob(jars + "/zookeeper-[0-9]*.jar")
-	if err != nil || len(found) == 0 {
-		return "", &service.MissingError{Program: "zookeeper.jar", Package: "zookeeper"}
-	}
-	name := filepath.Base(found[len(found)-1])
-	return strings.TrimSuffix(strings.TrimPrefix(name, "zookeeper-"), ".jar"), nil
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(jar), "zookeeper-"), ".jar"), err
 }
 
-// session is the default of kazoo, the client for Python; ZooKeeper itself has none.
-const session = 10 * time.Second
+// defaults are the tick and, in ticks, the syncLimit of the example of a configuration that comes with
+// ZooKeeper; its session is that of kazoo, the client for Python, since ZooKeeper itself has none.
+var defaults = service.Options{Heartbeat: 2 * time.Second, ElectionTimeout: 5 * 2 * time.Second,
+	Session: 10 * time.Second}
 
-func sessionOf(o service.Options) time.Duration {
-	if o.Session > 0 {
-		return o.Session
-	}
-	return session
+// timing is a tick, and how many of them may pass without an answer of the other side.
+func timing(o service.Options) (beat time.Duration, patience int) {
+	o = o.Or(defaults)
+	return o.Heartbeat, max(1, int(o.ElectionTimeout/o.Heartbeat))
 }
 
 // Facts implements service.System.
 func (System) Facts(o service.Options) service.Facts {
 	beat, patience := timing(o)
-	return service.Facts{Fsync: !o.NoSync, Session: sessionOf(o), Fencing: true,
+	return service.Facts{Fsync: !o.NoSync, Session: o.Or(defaults).Session, Fencing: true,
 		Heartbeat: beat, ElectionTimeout: time.Duration(patience) * beat,
 		Client: service.Library("github.com/go-zookeeper/zk"), Predicted: "zab-fle"}
-}
-
-// Defaults of the example of a configuration that comes with ZooKeeper.
-const (
-	tick      = 2000 * time.Millisecond
-	syncLimit = 5
-)
-
-// timing is a tick, and how many of them may pass without an answer of the other side.
-func timing(o service.Options) (beat time.Duration, patience int) {
-	beat, patience = tick, syncLimit
-	if o.Heartbeat > 0 {
-		beat = o.Heartbeat
-	}
-	if o.ElectionTimeout > 0 {
-		patience = max(1, int(o.ElectionTimeout/beat))
-	}
-	return beat, patience
 }
 
 const (
@@ -101,13 +69,8 @@ const (
 
 // Prepare implements service.System.
 func (System) Prepare(_ context.Context, m service.Member) error {
-	data := filepath.Join(m.Folder, dataFolder)
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return err
-	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(m.Index+1)), 0o600),
-		os.WriteFile(filepath.Join(m.Folder, configName), []byte(config(m)), 0o600))
+	return service.WriteFiles(m.Folder, map[string]string{
+		filepath.Join(dataFolder, "myid"): strconv.Itoa(m.Index + 1), configName: config(m)})
 }
 
 // config is a server's configuration.
@@ -118,9 +81,8 @@ func config(m service.Member) string {
 		filepath.Join(m.Folder, dataFolder))
 	fmt.Fprintf(&b, "clientPort=%d\nclientPortAddress=%s\n", clientPort, m.Addr)
 	fmt.Fprintf(&b, "admin.serverPort=%d\nadmin.serverAddress=%s\n", adminPort, m.Addr)
-	b.WriteString("4lw.commands.whitelist=srvr\n")
-	if least := 2 * beat; sessionOf(m.Options) < least {
-		fmt.Fprintf(&b, "minSessionTimeout=%d\n", sessionOf(m.Options).Milliseconds())
+	if session := m.Options.Or(defaults).Session; session < 2*beat {
+		fmt.Fprintf(&b, "minSessionTimeout=%d\n", session.Milliseconds())
 	}
 	if len(m.Peers) > 1 {
 		for i, a := range m.Peers {
@@ -141,70 +103,39 @@ func (System) Commands(m service.Member) []service.Command {
 		Args: append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", configName)}}
 }
 
-// Ready implements service.System: a server that does not take part in a majority says so.
-func (System) Ready(ctx context.Context, m service.Member) error {
-	d := net.Dialer{Timeout: time.Second}
-	c, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(m.Addr, clientPort).String())
-	if err != nil {
-		return err
+// ask gets an answer of the server's administration. A server that takes part in no majority says so.
+func ask(ctx context.Context, m service.Member, what string) (leader int, err error) {
+	answer := struct {
+		Leader int    `json:"leader_id"`
+		Error  string `json:"error"`
+	}{}
+	err = service.Get(ctx, m, adminPort, "/commands/"+what, &answer)
+	if err == nil && answer.Error != "" {
+		err = errors.New(answer.Error)
 	}
-	defer func() { _ = c.Close() }() // all was read
-	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(c, "srvr"); err != nil {
-		return err
-	}
-	answer, err := io.ReadAll(io.LimitReader(c, 64<<10))
-	if strings.Contains(string(answer), "Mode: ") {
-		return nil
-	}
-	return errors.Join(fmt.Errorf("it answers %q", answer), err)
+	return answer.Leader, err
 }
 
-// Leader implements service.System: what the server's administration says.
-func (s System) Leader(ctx context.Context, m service.Member) (service.Leadership, error) {
-	none := service.Leadership{Leader: -1}
-	if len(m.Peers) == 1 {
-		if err := s.Ready(ctx, m); err != nil {
-			return none, err
-		}
-		return service.Leadership{Leader: 0}, nil
-	}
-	ctx, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
-	at := "http://" + netip.AddrPortFrom(m.Addr, adminPort).String() + "/commands/leader"
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+// Ready implements service.System.
+func (System) Ready(ctx context.Context, m service.Member) error {
+	_, err := ask(ctx, m, "stats")
+	return err
+}
+
+// Leader implements service.Electing.
+func (System) Leader(ctx context.Context, m service.Member) (service.Leadership, error) {
+	leader, err := ask(ctx, m, "leader")
 	if err != nil {
-		return none, err
+		return service.Nobody, err
 	}
-	r, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return none, err
-	}
-	defer func() { _ = r.Body.Close() }() // all was read
-	answer := struct {
-		ID    int    `json:"leader_id"`
-		Error string `json:"error"`
-	}{}
-	if err := json.NewDecoder(io.LimitReader(r.Body, 64<<10)).Decode(&answer); err != nil {
-		return none, err
-	}
-	if answer.Error != "" || answer.ID < 1 || answer.ID > len(m.Peers) {
-		return none, nil
-	}
-	return service.Leadership{Leader: answer.ID - 1, Term: epoch(m)}, nil
+	return m.Led(fmt.Sprintf("s%d", leader), epoch(m)), nil
 }
 
 // epoch is what the server has written down when it joined the present leader; 0: that cannot be read.
-func epoch(m service.Member) uint64 {
+func epoch(m service.Member) (n uint64) {
 	b, err := os.ReadFile(filepath.Join(m.Folder, dataFolder, "version-2", "currentEpoch"))
-	if err != nil {
-		return 0
-	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
-	if err != nil {
-		return 0
+	if err == nil {
+		n, _ = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64) // 0 after an error
 	}
 	return n
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package postgresql
+package service
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// stands is nil if the other end has not closed the connection. It sends nothing, and takes nothing away that
+// Stands is nil if the other end has not closed the connection. It sends nothing, and takes nothing away that
 // has come.
-func stands(conn net.Conn) error {
+func Stands(conn net.Conn) error {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return nil
