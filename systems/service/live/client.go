@@ -113,8 +113,8 @@ type tenure struct {
 	began time.Time
 }
 
-// late says whether the holder stood still for so long that its lock may be another's: longer than the time in
-// which a session is renewed. Where the lock goes with the connection, that is a second.
+// late says whether the holder stood still for so long that its lock may be another's: longer than the time
+// in which a session is renewed. Where the lock goes with the connection, that is a second.
 func (c *client) late(held tenure) bool {
 	return time.Since(held.began) > max(c.system.Facts(options(c.Params)).Session/3, time.Second)
 }
