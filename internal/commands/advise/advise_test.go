@@ -13,6 +13,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/commands/rare"
+	"github.com/conclave-bench/conclave/pkg/link"
 	_ "github.com/conclave-bench/conclave/plugins/all"
 )
 
@@ -261,6 +262,45 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: %v [%v, %v] a year by splitting, %v by %v counts", system, rate.Year, rate.Low,
 				rate.High, counted, sum)
 		}
+	}
+}
+
+// TestMistakes_Bursts: of bursts, of which two at once lead to a mistake, the bound is above what is counted, and not
+// by far.
+func TestMistakes_Bursts(t *testing.T) {
+	t.Parallel()
+	w, err := newModel(ask("etcd", func(q *Request) { q.RoundTrip = 7 * msec }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.network.Burst = &link.Burst{Enter: 0.005, Leave: 0.25, Good: 0.001, Bad: 1}
+	x := w.setting(w.base.Params, w.base.Beat, 500*msec, 0)
+	rate, err := w.mistakes(t.Context(), &x, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const each, trials = 10 * time.Minute, 300
+	from, _ := x.window()
+	p, err := w.quiet(&x, from+each+time.Second, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]int, trials)
+	if err := w.each(t.Context(), trials, func(i int) (err error) {
+		own := p
+		own.Seed = uint64(i + 1)
+		counts[i], err = rare.Count(&own, from, from+each)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	counted := float64(sum) * year / float64(trials*each)
+	if sum < 30 || rate.High < counted || rate.High > 10*counted {
+		t.Errorf("at most %v a year, %v by %v counts", rate.High, counted, sum)
 	}
 }
 

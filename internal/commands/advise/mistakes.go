@@ -26,14 +26,22 @@ type Rate struct {
 const (
 	byBound     = "none: no message is lost, and at most one in 1e16 is late enough"
 	bySplitting = "multilevel splitting (bench rare)"
-	byStress    = "an upper bound: multilevel splitting at a loss of 0.1 %"
+	byStress    = "an upper bound: multilevel splitting (bench rare) with more losses, by how many it takes"
 	byCount     = "counted in resampled records"
 	byDepth     = "rarer than the splitting reaches: an upper bound"
 )
 
-// stressed is the loss from which on a splitting sees losses at all. Where there is less, more than there is
-// makes an upper bound: what is lost makes no silence shorter.
-const stressed = 1e-3
+// direct is the probability of a loss from which on a splitting sees losses at all, and raised are those that
+// it tries otherwise. Bursts come from too few of its paths: it always raises them.
+const direct = 1e-3
+
+var raised = []float64{0.03, 0.1, 0.2}
+
+// strong is from how many losses on that a mistake takes a bound from more of them is near enough for a search.
+const strong = 4
+
+// vague is by how much an interval may exceed its estimate, or more losses are tried.
+const vague = 8
 
 // mistakes estimates the rate of a setting.
 func (w *model) mistakes(ctx context.Context, x *Setting, fine bool) (Rate, error) {
@@ -108,28 +116,46 @@ func (w *model) never(x *Setting) bool {
 }
 
 // byNetwork is the rate of false elections that delays and losses cause.
-func (w *model) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, error) {
+func (w *model) byNetwork(ctx context.Context, x *Setting, fine bool) (rate Rate, err error) {
 	switch {
 	case w.never(x):
 		return Rate{How: byBound}, nil
 	case w.record() != nil:
 		return w.counted(ctx, x, fine)
 	}
-	network, how := w.network, bySplitting
-	if network.Loss > 0 && network.Loss < stressed {
-		network.Loss, how = stressed, byStress
-	}
-	from, to := x.window()
+	_, to := x.window()
 	p, err := w.quiet(x, to+time.Second, -1)
 	if err != nil {
 		return Rate{}, err
 	}
-	p.Network = network
+	p.Network = w.network
 	alone, err := rare.Alone(&p, to)
 	if err != nil {
 		return Rate{}, err
 	}
-	trials := rare.Mistakes(&p, from, to)
+	for _, loss := range w.stresses(fine || w.losses(x, alone) < strong) {
+		known := false
+		if rate, known, err = w.split(ctx, x, &p, loss, alone, fine); err != nil || known {
+			break
+		}
+	}
+	rate.Network = rate.Year
+	return rate, err
+}
+
+// split is the rate in a network with more losses, or as many, and whether it is known: every replication has
+// seen a mistake. From more losses follows an upper bound. A mistake takes some of them at least, so with
+// fewer it is rarer by the power of that.
+func (w *model) split(ctx context.Context, x *Setting, p *harness.Plan, loss float64, alone, fine bool) (
+	rate Rate, known bool, err error) {
+	times := 1.0
+	if real := w.rarest(); real > 0 {
+		times = loss / real
+	}
+	own := *p
+	own.Network = w.worse(loss, times)
+	from, to := x.window()
+	trials := rare.Mistakes(&own, from, to, x.Patience)
 	if alone {
 		slices.Reverse(trials)
 	}
@@ -142,46 +168,101 @@ func (w *model) byNetwork(ctx context.Context, x *Setting, fine bool) (Rate, err
 	}
 	r, err := rare.Split(ctx, trials[:1], o)
 	if err != nil {
-		return Rate{}, err
+		return Rate{}, false, err
 	}
-	yearly := func(p float64) float64 { return -math.Log1p(-min(p, 1-1e-9)) * year / float64(to-from) }
+	scale := math.Pow(times, -w.losses(x, alone))
+	yearly := func(p float64) float64 {
+		return -math.Log1p(-min(p, 1-1e-9)) * year / float64(to-from) * scale
+	}
 	if r.Below > 0 {
-		return Rate{High: yearly(w.extrapolated(x, r, alone, o.Paths)), How: byDepth}, nil
+		return Rate{High: yearly(r.Below), How: byDepth}, !r.Stuck, nil
 	}
 	e := &r.Estimates[0]
-	out := Rate{Year: yearly(e.Probability), Low: yearly(e.Low), High: yearly(e.High), How: how}
-	if e.Reached == 0 { // though the pilot did
-		out = Rate{High: yearly(3 / float64(o.Paths*o.Replications)), How: how}
+	rate = Rate{Year: yearly(e.Probability), Low: yearly(e.Low), High: yearly(e.High), How: bySplitting}
+	switch {
+	case e.Reached == 0: // though the pilot did
+		rate = Rate{High: yearly(3 / float64(o.Paths*o.Replications)), How: bySplitting}
+	case math.IsNaN(rate.High):
+		rate.Low, rate.High = 0, yearly(1)
 	}
-	if math.IsNaN(out.High) {
-		out.Low, out.High = 0, yearly(1)
+	if loss > w.rarest() {
+		rate.Year, rate.Low, rate.How = 0, 0, byStress
 	}
-	if how == byStress {
-		out.Low = 0
-	}
-	out.Network = out.Year
-	return out, nil
+	return rate, e.Reached == o.Replications && e.High <= vague*e.Probability, nil
 }
 
-// extrapolated is an upper bound of the probability of a mistake where no path of a pilot got so far.
-// Where it was stuck, fewer than 3 of its paths would have got a beat farther, with 95 %. If messages are
-// lost independently, each further beat takes another loss, and is no likelier. That does not hold of
-// bursts, nor of delays that silence several beats at once.
-func (w *model) extrapolated(x *Setting, r *rare.Result, alone bool, paths int) float64 {
-	if !r.Stuck || x.Beat == 0 || w.network.Burst != nil || w.latest(onceIn1e9) > x.Patience/4 {
-		return r.Below
+// rarest is the larger of the probabilities of a loss, or of the beginning of a burst; 0: none is lost.
+func (w *model) rarest() float64 {
+	if b := w.network.Burst; b != nil {
+		return max(b.Enter, b.Good)
 	}
-	silent := 1
-	if !alone && !w.store() {
-		silent = rare.Deposing(w.nodes)
+	return w.network.Loss
+}
+
+// stresses are the losses with which the splitting is tried, one after the other, until mistakes are seen: at
+// first those that there are, if that is wanted.
+func (w *model) stresses(exact bool) (tries []float64) {
+	real := w.rarest()
+	if real == 0 || w.q.Effort.Exact || exact && real >= direct && w.network.Burst == nil {
+		tries = append(tries, real)
 	}
-	farther := 3 / float64(paths)
-	if w.network.Loss > 0 { // of a round trip, twice as much as there is, to be on the safe side
-		kept := 1 - max(w.network.Loss, stressed)
-		farther = min(farther, 2*(1-kept*kept))
+	for _, loss := range raised {
+		if loss > real {
+			tries = append(tries, loss)
+		}
 	}
-	beats := math.Floor((float64(silent)*float64(x.Patience-x.Beat) - r.Top) / float64(x.Beat))
-	return r.Below * math.Pow(farther, max(beats-1, 0))
+	if tries == nil {
+		tries = append(tries, real)
+	}
+	return tries
+}
+
+// worse is the network with such a loss, or so many times the bursts.
+func (w *model) worse(loss, times float64) link.Network {
+	n := w.network
+	if n.Burst == nil {
+		n.Loss = loss
+		return n
+	}
+	b := *n.Burst
+	b.Enter, b.Good = b.Enter*times, b.Good*times
+	n.Burst = &b
+	return n
+}
+
+// losses is how many messages are lost in a mistake, at least, or how many bursts there are. A silence is as
+// long as the patience only if all messages of the leader are lost that would have come in time at the
+// latest.
+func (w *model) losses(x *Setting, alone bool) float64 {
+	late := w.latest(onceIn1e9)
+	duration := func(name string) time.Duration { d, _ := x.Params[name].(time.Duration); return d }
+	if w.store() {
+		// A request that is lost is one lost message, and the next begins when its answer is overdue.
+		wait := duration("t_request")
+		if wait == 0 {
+			wait = x.Patience
+		}
+		if 2*late >= wait {
+			return 0
+		}
+		return max(math.Floor(float64(x.Patience)/float64(wait)), 1)
+	}
+	beat := duration("heartbeat") + duration("heartbeat_spread")
+	if beat == 0 {
+		return 0
+	}
+	silent := x.Patience - late // of the leader, for its followers
+	if quorum := duration("t_quorum"); quorum > 0 {
+		silent = min(silent, quorum-2*late) // of the followers, for the leader
+	}
+	each := max(math.Floor(float64(silent-duration("tick"))/float64(beat)), 0)
+	if w.network.Burst != nil {
+		each = min(each, 1)
+	}
+	if alone {
+		return each
+	}
+	return each * float64(rare.Deposing(w.nodes))
 }
 
 // longestTrial bounds the trials in which false elections are counted.

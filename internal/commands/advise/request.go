@@ -59,6 +59,7 @@ type Effort struct {
 	Search              int // paths of a splitting, of the others
 	Levels              int
 	Lengths             float64 // of records, how many times their length
+	Exact               bool    // rare losses and bursts are tried as they are, before more of them
 }
 
 // Usual is the effort that takes less than a minute on two processors.

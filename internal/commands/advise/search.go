@@ -205,16 +205,27 @@ func (f *Finding) refine(ctx context.Context, p *Point, role string) (err error)
 }
 
 // fastest finds, in a family, the setting with the least patience that is within the budget, by
-// bisection: the more patience, the fewer false elections.
+// bisection: the more patience, the fewer false elections. It begins with as many heartbeats as the system
+// has by default, and twice as many if these are too few: trials with more take long.
 func (f *Finding) fastest(ctx context.Context, family []*Point) error {
-	low, high := 0, len(family)-1
+	usual := f.base.Patience
+	if f.base.Beat > 0 {
+		usual = time.Duration(float64(usual) * float64(family[0].Beat) / float64(f.base.Beat))
+	}
+	low, high, known := 0, len(family)-1, false
 	for low < high {
 		middle := (low + high) / 2
+		if !known {
+			middle = min(slices.IndexFunc(family, func(p *Point) bool {
+				return p.Patience >= usual || p == family[high-1]
+			}), high-1)
+			middle, usual = max(middle, low), 2*usual
+		}
 		if err := f.measure(ctx, family[middle]); err != nil {
 			return err
 		}
 		if f.within(family[middle]) {
-			high = middle
+			high, known = middle, true
 		} else {
 			low = middle + 1
 		}

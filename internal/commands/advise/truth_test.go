@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/repo/slowtest"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
 
-// drawn is a synthetic network with a budget, by a seed: round trips from 1 to 150 ms, losses from 0.1 to
-// 3 %, and of every fourth seed bursts of losses in place of independent ones.
-func drawn(t *testing.T, seed uint64) (*model, *Finding, error) {
+// drawn is the search for a setting of etcd on a synthetic network with a budget, by a seed: round trips from
+// 1 to 150 ms, delays of a sigma from 0.05 to 0.4, losses from 0.1 to 3 %, and of every fourth seed bursts of
+// losses in place of independent ones; 1 to 100 false elections a year.
+func drawn(t *testing.T, seed uint64, effort Effort) *Finding {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 37))
 	between := func(low, high float64) float64 { return low * math.Pow(high/low, r.Float64()) }
@@ -23,81 +23,88 @@ func drawn(t *testing.T, seed uint64) (*model, *Finding, error) {
 	jitter, loss, budget := between(0.05, 0.4), between(1e-3, 3e-2), between(1, 100)
 	enter, leave := between(1e-4, 1e-3), between(0.2, 0.5)
 	m, err := newModel(&Request{System: "etcd", Nodes: 3, RoundTrip: trip, Jitter: jitter, Loss: loss,
-		Away: -1, Clocks: -1,
-		Messages: 1, Seed: seed, Effort: Usual, False: strconv.FormatFloat(budget, 'g', 3, 64) + "/year"})
+		Away: -1, Clocks: -1, Messages: 1, Seed: seed, Effort: effort,
+		False: strconv.FormatFloat(budget, 'g', 3, 64) + "/year"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.q.Effort.Outages = 1000
 	if seed%4 == 0 {
-		m.network.Burst, m.network.Loss = &link.Burst{Enter: enter, Leave: leave, Good: loss / 10, Bad: 1}, 0
+		m.network.Burst = &link.Burst{Enter: enter, Leave: leave, Good: loss / 10, Bad: 1}
+		m.network.Loss = 0
 	}
 	f, err := m.search(t.Context())
-	return m, f, err
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	return f
 }
 
-// TestTruth: on networks whose truth is estimated with other seeds and many times the work, the advice
-// keeps the budget, and what is a fifth faster does not. CONCLAVE_ADVISE_SEEDS=3 tries the first three of
-// the 20 networks.
-func TestTruth(t *testing.T) {
-	if !slowtest.Night() {
-		t.Skip("simulates each of twenty networks with a hundred times the trials: CONCLAVE_NIGHTLY=1 runs it")
+// truth is the rate of a setting by other seeds and so many times the paths and replications. Losses and
+// bursts are as they are.
+func (f *Finding) truth(t *testing.T, x *Setting, times int) Rate {
+	t.Helper()
+	m, q := *f.model, *f.q
+	m.q = &q
+	q.Seed += 1000
+	e := &q.Effort
+	e.Paths, e.Replications, e.Levels, e.Exact = times*e.Paths, times*e.Replications, 40, true
+	rate, err := m.mistakes(t.Context(), x, true)
+	if err != nil {
+		t.Fatal(err)
 	}
-	seeds := 20
-	if n, err := strconv.Atoi(os.Getenv("CONCLAVE_ADVISE_SEEDS")); err == nil {
-		seeds = n
+	return rate
+}
+
+// TestTruth: on synthetic networks whose truth is estimated with other seeds and many times the trials, the
+// advice keeps the budget, and nothing in the grid that is a fifth faster does. The grid is all settings of
+// etcd with the heartbeat of the advice: every whole number of ticks from 5 on. CONCLAVE_ADVISE_SEEDS=20
+// tries the networks of the seeds 1 to 20 with a hundred times the trials (scripts/advice.sh); without it
+// two networks are tried with four times the trials of a small effort, one of them with bursts.
+func TestTruth(t *testing.T) {
+	t.Parallel()
+	seeds, effort, times := []uint64{3, 8}, little, 2
+	if text := os.Getenv("CONCLAVE_ADVISE_SEEDS"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 8)
+		if err != nil || n == 0 {
+			t.Fatalf("CONCLAVE_ADVISE_SEEDS %q, expected how many networks", text)
+		}
+		seeds = nil
+		for seed := range n {
+			seeds = append(seeds, seed+1)
+		}
+		effort, times = Usual, 10
+		effort.Outages = thousand
 	}
 	kept, tight := 0, 0
-	for seed := range uint64(seeds) {
-		m, f, err := drawn(t, seed+1)
-		if err != nil {
-			t.Errorf("seed %d: %v", seed+1, err)
-			continue
-		}
-		truth := *m
-		q := *m.q
-		truth.q = &q
-		q.Seed += 1000
-		q.Effort.Paths, q.Effort.Replications, q.Effort.Levels = 10*q.Effort.Paths,
-			10*q.Effort.Replications, 40
-		rate, err := truth.mistakes(t.Context(), &f.Advice.Setting, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rate.Year <= f.Budget {
+	for _, seed := range seeds {
+		f := drawn(t, seed, effort)
+		rate := f.truth(t, &f.Advice.Setting, times)
+		keeps := rate.Year <= f.Budget && (rate.Year > 0 || rate.High <= f.Budget)
+		if keeps {
 			kept++
-		} else {
-			t.Logf("seed %d: %s has %v false elections a year [%v, %v], and %v are allowed", seed+1,
-				m.words(&f.Advice.Setting),
-				rate.Year, rate.Low, rate.High, f.Budget)
 		}
-		faster := f.faster(t)
-		if faster == nil {
+		faster, over := "nothing is a fifth faster", true
+		if p := f.faster(t); p != nil {
+			rate := f.truth(t, &p.Setting, times)
+			over = rate.Year > f.Budget
+			faster = f.words(&p.Setting) + " is a fifth faster, " + rate.text()
+		}
+		if over {
 			tight++
-			continue
 		}
-		rate, err = truth.mistakes(t.Context(), &faster.Setting, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rate.Year > f.Budget {
-			tight++
-		} else {
-			t.Logf("seed %d: %s keeps the budget as well as %s: %v [%v, %v] of %v", seed+1,
-				m.words(&faster.Setting),
-				m.words(&f.Advice.Setting), rate.Year, rate.Low, rate.High, f.Budget)
-		}
+		t.Logf("seed %d: %v, sigma %.2f, loss %.2g, bursts %+v, %s: %s, %s (kept %v); %s (over %v)", seed,
+			f.q.RoundTrip, f.q.Jitter, f.network.Loss, f.network.Burst, f.q.False,
+			f.words(&f.Advice.Setting), rate.text(), keeps, faster, over)
 	}
-	t.Logf("of %d networks the budget is kept in %d, and nothing is a fifth faster in %d", seeds, kept, tight)
-	if kept < seeds-1 || tight*4 < seeds*3 {
-		t.Errorf("of %d networks the budget is kept in %d, want all but one, and nothing is a fifth "+
-			"faster in %d, want three quarters",
-			seeds, kept, tight)
+	t.Logf("of %d networks the budget is kept in %d, and by nothing that is a fifth faster in %d", len(seeds),
+		kept, tight)
+	if kept*20 < len(seeds)*19 || effort.Paths == Usual.Paths && tight*4 < len(seeds)*3 {
+		t.Error("want 19 of 20 that keep it, and 15 that nothing faster does")
 	}
 }
 
-// faster is the setting with the most patience, of those with as few messages, that is a fifth faster
-// than the advice; nil: the system takes none.
+// faster is the setting with the most patience in the grid that is a fifth faster than the advice; nil:
+// the system takes none.
 func (f *Finding) faster(t *testing.T) *Point {
 	for _, family := range f.families() {
 		if family[0].Beat != f.Advice.Beat {
