@@ -37,7 +37,8 @@ const direct = 1e-3
 
 var raised = []float64{0.03, 0.1, 0.2}
 
-// strong is from how many losses on that a mistake takes a bound from more of them is near enough for a search.
+// strong is from how many losses on, that a mistake takes, a bound by more of them is near enough for a
+// search.
 const strong = 4
 
 // vague is by how much an interval may exceed its estimate, or more losses are tried.
