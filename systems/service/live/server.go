@@ -2,7 +2,9 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
@@ -20,7 +22,7 @@ type server struct {
 	running *servers.Server
 	machine *machine
 	cancel  context.CancelFunc
-	ended   chan struct{} // when nobody asks for the leader any more
+	over    sync.WaitGroup // of who asks for the leader, and who starts programs again
 	leader  algo.ID
 	term    uint64
 }
@@ -45,15 +47,15 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 	s.member = service.Member{Index: at.Server(s.ID), Addr: at.Addresses[s.ID.Index()],
 		Peers: at.ServerAddresses(), Folder: at.Folder, Options: options(s.Params)}
 	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel, s.ended = cancel, make(chan struct{})
+	s.cancel = cancel
 	s.spawner = proc.NewSpawner()
 	within, stop := context.WithTimeout(ctx, startPatience)
 	defer stop()
 	if err := s.start(within, &at, h); err != nil {
-		close(s.ended)
 		return err
 	}
-	go s.watch(ctx, at, h.Post)
+	s.over.Go(func() { s.watch(ctx, at, h.Post) })
+	s.over.Go(func() { s.tend(ctx, h) })
 	return nil
 }
 
@@ -94,20 +96,13 @@ func (s *server) takeLead(ctx context.Context) error {
 
 // watch tells who leads, as the server knows, whenever that changes.
 func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.LiveEnv))) {
-	defer close(s.ended)
 	every := 5 * time.Millisecond
 	if v, is := s.Params[look].(time.Duration); is {
 		every = v
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	dead := false
 	for {
-		if ended := s.running.Ended(); ended != nil && !dead {
-			dead = true
-			text := ended.Error()
-			post(func(env algo.LiveEnv) { env.Logf("%s", text) })
-		}
 		now, err := service.Leader(ctx, s.system, s.member)
 		leader := algo.None
 		if err == nil && now.Leader >= 0 && now.Leader < len(at.Servers) {
@@ -134,10 +129,41 @@ func (s *server) watch(ctx context.Context, at algo.Site, post func(func(algo.Li
 	}
 }
 
+// A supervisor starts a program that has ended by itself again, as those of distributions do that have
+// Restart=always, after the time that is systemd's default. It never gives up.
+const (
+	restartAfter = 100 * time.Millisecond
+	superviseBy  = 10 * time.Millisecond // how often it looks
+)
+
+// tend is that supervisor.
+func (s *server) tend(ctx context.Context, h algo.Host) {
+	ends := 0
+	for service.Wait(ctx, superviseBy) == nil {
+		end := (*servers.EndedError)(nil)
+		if !errors.As(s.running.Ended(), &end) {
+			continue
+		}
+		text := end.Error()
+		if ends++; ends > 1 { // the first words are enough
+			text = fmt.Sprintf("%s has ended once more: %s", end.Program, end.Exit)
+		}
+		h.Post(func(env algo.LiveEnv) { env.Logf("%s", text) })
+		if service.Wait(ctx, restartAfter) != nil {
+			return
+		}
+		if err := s.running.Revive(); err != nil {
+			h.Fail(err)
+			return
+		}
+		h.Post(func(env algo.LiveEnv) { env.Logf("%s is started again", end.Program) })
+	}
+}
+
 // Close ends the programs.
 func (s *server) Close() {
 	s.cancel()
-	<-s.ended
+	s.over.Wait()
 	if s.running != nil {
 		close(s.machine.states)
 		s.machine.heal()

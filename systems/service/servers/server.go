@@ -26,6 +26,7 @@ type Server struct {
 // A running is a program, and the end of what it has written.
 type running struct {
 	name  string
+	begin func() (*proc.Child, error) // starts it, as at first
 	child *proc.Child
 	mu    sync.Mutex
 	out   []byte
@@ -61,17 +62,28 @@ func (s *Server) add(ctx context.Context, spawner *proc.Spawner, c service.Comma
 	if dir == "" {
 		dir = s.Member.Folder
 	}
-	child, err := spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: dir, Apart: apart,
-		Env: append(append(os.Environ(), env...), c.Env...)})
+	r, err := run(c.Name, func() (*proc.Child, error) {
+		return spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: dir, Apart: apart,
+			Env: append(append(os.Environ(), env...), c.Env...)})
+	})
 	if err != nil {
 		return err
 	}
-	r := &running{name: c.Name, child: child, ended: make(chan struct{})}
-	go r.read()
 	s.mu.Lock()
 	s.began = append(s.began, r)
 	s.mu.Unlock()
 	return nil
+}
+
+// run starts a program.
+func run(name string, begin func() (*proc.Child, error)) (*running, error) {
+	child, err := begin()
+	if err != nil {
+		return nil, err
+	}
+	r := &running{name: name, begin: begin, child: child, ended: make(chan struct{})}
+	go r.read()
+	return r, nil
 }
 
 // mostOutput is how much is kept of what a program writes to its standard output.
@@ -138,18 +150,56 @@ func (s *Server) programs() []*running {
 	return append([]*running(nil), s.began...)
 }
 
-// Ended says which of the server's programs has ended by itself, and how; nil: all run.
+// An EndedError is of a program that has ended by itself.
+type EndedError struct {
+	Program string
+	Exit    string // how
+	Log     string // the end of what it wrote
+}
+
+func (e *EndedError) Error() string {
+	return fmt.Sprintf("%s has ended: %s; it wrote: %s", e.Program, e.Exit, e.Log)
+}
+
+// over is how a program has ended; nil: it runs.
+func (r *running) over() error {
+	select {
+	case <-r.child.Done():
+		select {
+		case <-r.ended: // all of its last words are there
+		case <-time.After(time.Second):
+		}
+		return &EndedError{r.name, r.child.Exit().String(), r.log()}
+	default:
+		return nil
+	}
+}
+
+// Ended says which of the server's programs has ended by itself, and how, as an *EndedError; nil: all run.
 func (s *Server) Ended() error {
 	for _, r := range s.programs() {
-		select {
-		case <-r.child.Done():
-			select {
-			case <-r.ended: // all of its last words are there
-			case <-time.After(time.Second):
-			}
-			return fmt.Errorf("%s has ended: %v; it wrote: %s", r.name, r.child.Exit(), r.log())
-		default:
+		if err := r.over(); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Revive starts those programs again that have ended by themselves, as a supervisor does. What they have
+// started ends before.
+func (s *Server) Revive() error {
+	for i, r := range s.programs() {
+		if r.over() == nil {
+			continue
+		}
+		r.child.Close()
+		next, err := run(r.name, r.begin)
+		if err != nil {
+			return fmt.Errorf("%s, server %d: start again: %w", s.System.About().Name, s.Member.Index+1, err)
+		}
+		s.mu.Lock()
+		s.began[i] = next
+		s.mu.Unlock()
 	}
 	return nil
 }
@@ -226,13 +276,14 @@ func Once(ctx context.Context, c service.Command) error {
 	}
 	spawner := proc.NewSpawner()
 	defer func() { _ = spawner.Close() }() // its only child has ended
-	child, err := spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: c.Dir, Apart: os.Getuid() == 0,
-		Env: append(os.Environ(), c.Env...)})
+	r, err := run(c.Name, func() (*proc.Child, error) {
+		return spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: c.Dir, Apart: os.Getuid() == 0,
+			Env: append(os.Environ(), c.Env...)})
+	})
 	if err != nil {
 		return err
 	}
-	r := &running{name: c.Name, child: child, ended: make(chan struct{})}
-	go r.read()
+	child := r.child
 	select {
 	case <-ctx.Done():
 		child.Kill()

@@ -194,3 +194,30 @@ func TestOnce(t *testing.T) {
 		t.Error("it has not ended in time, and that is no error")
 	}
 }
+
+// TestServer_Revive: a program that has ended by itself is started again in the same folder, and one that
+// runs is let be.
+func TestServer_Revive(t *testing.T) {
+	c := cluster(t, fake{script: "test -e been && exec sleep 100; touch been; echo 'out of luck'; exit 3"}, 1)
+	if err := c.Start(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	s := c.Servers[0]
+	end := (*servers.EndedError)(nil)
+	deadline := time.Now().Add(10 * time.Second)
+	for ; !errors.As(s.Ended(), &end); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the program has not ended")
+		}
+	}
+	if end.Program != "fake" || end.Exit != "exit code 3" || !strings.Contains(end.Log, "out of luck") {
+		t.Errorf("%+v", end)
+	}
+	if err := s.Revive(); err != nil {
+		t.Fatal(err)
+	}
+	pid := s.Pids()[0]
+	if err := errors.Join(s.Ended(), s.Revive(), syscall.Kill(pid, 0)); err != nil || s.Pids()[0] != pid {
+		t.Errorf("after its second start: %v, process %d, then %d", err, pid, s.Pids()[0])
+	}
+}
