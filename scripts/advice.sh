@@ -8,4 +8,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CONCLAVE_ADVISE_SEEDS=${1:-20} go test -count=1 -timeout 600m -v -run '^TestTruth$' ./internal/commands/advise |
-	sed 's/^ *truth_test.go:[0-9]*: //'
+	sed -u 's/^ *truth_test.go:[0-9]*: //'
