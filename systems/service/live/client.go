@@ -1,26 +1,18 @@
 package live
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/systems/service"
 )
 
 // A client is the process of a trial that takes the lock of a system.
 type client struct {
-	algo.Config
-	system service.System
-	post   func(func(algo.LiveEnv))
-	conn   service.Client
-	ctx    context.Context
-	cancel context.CancelFunc
-	orders chan order    // in their order
-	ended  chan struct{} // when all of them are done
+	connection
+	orders chan order // in their order
 }
 
 // An order is what the application wants.
@@ -36,23 +28,12 @@ var (
 	_ algo.Mutex = (*client)(nil)
 )
 
-// Receive implements algo.Process: there are no messages.
-func (*client) Receive(algo.Env, algo.ID, algo.Message) {}
-
 // Open connects the client.
-func (c *client) Open(at algo.Site, h algo.Host) (err error) {
-	c.post = h.Post
-	c.orders, c.ended = make(chan order, 2), make(chan struct{})
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	within, stop := context.WithTimeout(c.ctx, startPatience)
-	defer stop()
-	c.conn, err = service.Dial(within, c.system,
-		service.Cluster{Servers: at.ServerAddresses(), Options: options(c.Params)},
-		fmt.Sprintf("p%d-%d", c.ID, c.Incarnation))
-	if err != nil {
-		close(c.ended)
-		return fmt.Errorf("%s, client: %w", c.system.About().Name, err)
+func (c *client) Open(at algo.Site, h algo.Host) error {
+	if err := c.dial(at, h); err != nil {
+		return err
 	}
+	c.orders = make(chan order, 2)
 	go c.serve()
 	return nil
 }
@@ -62,9 +43,6 @@ func (c *client) Request(algo.Env) { c.orders <- acquire }
 
 // Release has it given back.
 func (c *client) Release(algo.Env) { c.orders <- release }
-
-// again is how long a client waits after an error, before it tries again.
-const again = 20 * time.Millisecond
 
 // serve does what the application wants, one after the other.
 func (c *client) serve() {
@@ -76,7 +54,7 @@ func (c *client) serve() {
 			return
 		case o := <-c.orders:
 			if o == acquire {
-				held = c.acquire()
+				held = c.enter()
 				continue
 			}
 			c.release(held)
@@ -84,27 +62,19 @@ func (c *client) serve() {
 	}
 }
 
-// acquire tries until the client holds the lock.
-func (c *client) acquire() tenure {
-	last := ""
-	for c.ctx.Err() == nil {
-		g, err := c.conn.Acquire(c.ctx, service.Lock, "")
-		if err == nil {
-			c.post(func(env algo.LiveEnv) {
-				if g.Token > 0 {
-					env.Logf("token %d", g.Token)
-				}
-				env.Granted()
-			})
-			return tenure{g, time.Now()}
-		}
-		if text := proc.Harmless(err.Error()); text != last && c.ctx.Err() == nil {
-			last = text
-			c.log("acquire: " + text)
-		}
-		_ = service.Wait(c.ctx, again) // the loop sees that it has ended
+// enter tries until the client holds the lock.
+func (c *client) enter() tenure {
+	g, err := c.acquire(service.Lock, "")
+	if err != nil {
+		return tenure{}
 	}
-	return tenure{}
+	c.post(func(env algo.LiveEnv) {
+		if g.Token > 0 {
+			env.Logf("token %d", g.Token)
+		}
+		env.Granted()
+	})
+	return tenure{g, time.Now()}
 }
 
 // A tenure is a grant, and when it was got.
@@ -146,18 +116,4 @@ func (c *client) write(held tenure) {
 	case !errors.Is(err, service.ErrUnfenced) && c.ctx.Err() == nil:
 		c.log("write: " + err.Error())
 	}
-}
-
-func (c *client) log(text string) {
-	text = proc.Harmless(text)
-	c.post(func(env algo.LiveEnv) { env.Logf("%s", text) })
-}
-
-// Close ends the connection.
-func (c *client) Close() {
-	c.cancel()
-	if c.conn != nil {
-		_ = c.conn.Close() // what it held ends with it
-	}
-	<-c.ended
 }

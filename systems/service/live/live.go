@@ -27,19 +27,45 @@ const (
 	first    = "first"
 )
 
-// Lock registers the lock of a system as mutex/NAME: clients that ask, and servers behind them.
+// Lock registers what a system has one of its clients hold: its lock as mutex/NAME, and a leadership as
+// election/NAME-clients, for which all clients campaign. Servers stand behind them.
 func Lock(s service.System) {
-	spec := base(s, "its lock, with servers of its own programs")
+	spec := behind(s, "its lock, with servers of its own programs")
+	algo.RegisterService(algo.MutualExclusion, spec, func(c algo.Config) algo.Live {
+		if serves(&c) {
+			return &server{Config: c, system: s}
+		}
+		return &client{connection: connection{Config: c, system: s}}
+	})
+	spec = behind(s, "the election among its clients, with servers of its own programs")
+	spec.Name += "-clients"
+	spec.Promises = algo.Promises{Announced: true, Leadership: algo.AtMostOne}
+	spec.Service = algo.Agreed
+	spec.Breaks = "A leader that stands still for longer than its session leads beside the next until it learns " +
+		"of that."
+	spec.Predicted = &algo.Prediction{By: "lease", Differs: "Servers that agree grant the leadership, and not one " +
+		"store. Clients wait in the system, and do not ask again and again, unless the column service_poll_ms says so."}
+	algo.RegisterService(algo.Election, spec, func(c algo.Config) algo.Live {
+		if serves(&c) {
+			return &store{server: &server{Config: c, system: s, among: true}}
+		}
+		return &candidate{connection: connection{Config: c, system: s}}
+	})
+}
+
+// behind is the Spec of processes that are clients, with servers behind them.
+func behind(s service.System, what string) algo.Spec {
+	spec := base(s, what)
 	sizes := s.About().Sizes
 	spec.Servers = count
 	spec.Params = append([]algo.Param{{Name: count, Type: algo.Int, Min: int64(sizes[0]),
 		Max: int64(sizes[len(sizes)-1]), Default: algo.Const(int64(usual(sizes))),
 		Doc: "how many servers stand behind the processes, which are clients"}}, spec.Params...)
-	spec.Admits = algo.Admits{}
-	algo.RegisterService(algo.MutualExclusion, spec, func(c algo.Config) algo.Live {
-		return newProcess(s, c)
-	})
+	return spec
 }
+
+// serves says whether a process is one of the servers behind the clients.
+func serves(c *algo.Config) bool { return int(c.ID) > len(c.Peers)-int(c.Params.Int(count)) }
 
 // Election registers the election among the servers of a system as election/NAME: each process is a server.
 func Election(s service.Electing) {
@@ -67,7 +93,9 @@ func Election(s service.Electing) {
 		spec.Predicted = &algo.Prediction{By: facts.Predicted, Set: facts.Set,
 			Differs: "The algorithm begins with a settled leader, the servers elect their first."}
 	}
-	algo.RegisterService(algo.Election, spec, func(c algo.Config) algo.Live { return newProcess(s, c) })
+	algo.RegisterService(algo.Election, spec, func(c algo.Config) algo.Live {
+		return &server{Config: c, system: s}
+	})
 }
 
 // facts is what a reader of figures of s has to know. The version is asked for once.
@@ -149,12 +177,4 @@ func base(s service.System, what string) algo.Spec {
 func options(p algo.Params) service.Options {
 	return service.Options{Heartbeat: p.Duration(beat), ElectionTimeout: p.Duration(patience),
 		Session: p.Duration(session), NoSync: !p.Bool(fsync), Replicas: int(p.Int(replicas))}
-}
-
-// newProcess is a process of a trial, which learns from its site whether it is a server or a client.
-func newProcess(s service.System, c algo.Config) algo.Live {
-	if _, of := c.Params[count]; of && int(c.ID) <= len(c.Peers)-int(c.Params.Int(count)) {
-		return &client{Config: c, system: s}
-	}
-	return &server{Config: c, system: s}
 }

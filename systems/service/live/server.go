@@ -23,6 +23,7 @@ type server struct {
 	machine *machine
 	cancel  context.CancelFunc
 	over    sync.WaitGroup // of who asks for the leader, and who starts programs again
+	among   bool           // clients: the election of the trial, so that servers do not name who leads them
 	leader  algo.ID
 	term    uint64
 }
@@ -54,7 +55,9 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 	if err := s.start(within, &at, h); err != nil {
 		return err
 	}
-	s.over.Go(func() { s.watch(ctx, at, h.Post) })
+	if !s.among {
+		s.over.Go(func() { s.watch(ctx, at, h.Post) })
+	}
 	s.over.Go(func() { s.tend(ctx, h) })
 	return nil
 }

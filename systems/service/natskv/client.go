@@ -123,7 +123,9 @@ func (c *client) Watch(ctx context.Context, key service.Key) (func(context.Conte
 				return ctx.Err()
 			}
 		}
-	}, func() { _ = watch.Stop() }, nil // it ends with the connection, at the latest
+	}, func() {
+		go func() { _ = watch.Stop() }() // it asks the servers, which may be gone; it ends with the connection
+	}, nil
 }
 
 // Write implements service.Client: the server refuses it if the key of the lock has another revision than
