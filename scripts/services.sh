@@ -54,6 +54,21 @@ leader-hangs  do: hung-disk, who: server-leader, for: 2s
 leader-slow   do: throttle, share: 0.2, who: server-leader, for: 2s
 follower      do: crash, who: server-follower, for: 2s
 FAULTS
+# A client stands still inside for longer than its session. Locks without tokens must be reported, and a late write
+# must be refused by the others.
+run fencing configs/systems/fencing.yaml --set repetitions=1
+python3 - "$out/results/fencing/latest/trials.csv" <<'PYTHON'
+import csv, sys
+fenced, leased = {"etcd", "zookeeper", "natskv"}, {"redis", "redlock"}
+for t in csv.DictReader(open(sys.argv[1])):
+    name = t["algorithm"].removeprefix("mutex/")
+    print(f"services: fencing: {name}: {t['status']}, several owners for {t['split_ownership_ms']} ms,",
+          f"writes refused: {t['writes_refused'] or 'no token, or none late'}")
+    split = t["status"] == "violation" and float(t["split_ownership_ms"]) > 0
+    if split != (name in fenced | leased) or (t["writes_refused"] == "1") != (name in fenced):
+        sys.exit(f"services: fencing: that is not what {name} promises")
+PYTHON
+run clients configs/systems/clients.yaml --set repetitions=1
 run election-etcd configs/systems/etcd-servers.yaml --set repetitions=2
 
 # Five servers of etcd in each of five networks that link cuts can produce, and what happens once the links are back.

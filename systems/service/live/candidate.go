@@ -45,8 +45,8 @@ func (c *candidate) Open(at algo.Site, h algo.Host) error {
 	return nil
 }
 
-// turn is what follows from whether this process leads, and from whom it has last seen to lead. A process that
-// leads names itself until it learns that it does not, as applications do.
+// turn is what follows from whether this process leads, and from whom it has last seen to lead. A process
+// that leads names itself until it learns that it does not, as applications do.
 func (c *candidate) turn(env algo.Env, leads bool, seen algo.ID) {
 	before := c.named()
 	c.leads, c.seen = leads, seen

@@ -110,22 +110,23 @@ func (c *client) Watch(ctx context.Context, key service.Key) (func(context.Conte
 	}
 	there := false
 	return func(ctx context.Context) error {
-		for {
-			select {
-			case e := <-watch.Updates():
-				if e == nil && !there || e != nil && e.Operation() != jetstream.KeyValuePut {
-					return nil // nil says that this was all there is
+			for {
+				select {
+				case e := <-watch.Updates():
+					if e == nil && !there || e != nil && e.Operation() != jetstream.KeyValuePut {
+						return nil // nil says that this was all there is
+					}
+					there = there || e != nil
+				case <-time.After(c.Session): // no renewal has been heard of
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
 				}
-				there = there || e != nil
-			case <-time.After(c.Session): // no renewal has been heard of
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
 			}
-		}
-	}, func() {
-		go func() { _ = watch.Stop() }() // it asks the servers, which may be gone; it ends with the connection
-	}, nil
+		}, func() {
+			// It asks the servers, which may be gone, and ends with the connection at the latest.
+		go func() { _ = watch.Stop() }()
+		}, nil
 }
 
 // Write implements service.Client: the server refuses it if the key of the lock has another revision than
