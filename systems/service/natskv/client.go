@@ -125,7 +125,7 @@ func (c *client) Watch(ctx context.Context, key service.Key) (func(context.Conte
 			}
 		}, func() {
 			// It asks the servers, which may be gone, and ends with the connection at the latest.
-		go func() { _ = watch.Stop() }()
+			go func() { _ = watch.Stop() }()
 		}, nil
 }
 
