@@ -43,9 +43,9 @@ func Lock(s service.System) {
 	spec.Service = algo.Agreed
 	spec.Breaks = "A leader that stands still for longer than its session leads beside the next until it " +
 		"learns of that."
-	spec.Predicted = &algo.Prediction{By: "lease", Differs: "Servers that agree grant the leadership, not one " +
-		"store. Clients wait in the system, and do not ask again and again, unless the column " +
-		"service_poll_ms says so."}
+	spec.Predicted = &algo.Prediction{By: "lease",
+		Differs: "Servers that agree grant the leadership, not one store. Clients wait in the system, and " +
+			"do not ask again and again, unless the column service_poll_ms says so."}
 	algo.RegisterService(algo.Election, spec, func(c algo.Config) algo.Live {
 		if serves(&c) {
 			return &store{server: &server{Config: c, system: s, among: true}}
