@@ -31,6 +31,14 @@ type System struct {
 	// Checked says how the times of the set were compared with the system, in a sentence. "": its source
 	// was read, and nothing was measured.
 	Checked string
+	// Real is what bench-systems runs of the system, to check predictions.
+	Real Real
+}
+
+// Real is a system, or its library, as an algorithm. The zero value: nothing runs it.
+type Real struct {
+	Algorithm string            // its ID, as "election/etcd"
+	Takes     map[string]string // by the names of its parameters, those of the set whose values they have
 }
 
 // A Line is a setting in a system's own words.
@@ -73,6 +81,11 @@ func (y *System) defects(set *Set, p Params) (errs []error) {
 	own, _ := set.Fitted(y.Choose(p, beat, p.Duration(y.Patience), max(clocks, 0)))
 	if !reflect.DeepEqual(own, p) {
 		wrong("of its own beat and patience it chooses %v, not %v", own, p)
+	}
+	for own, name := range y.Real.Takes {
+		if _, is := p[name]; !is {
+			wrong("%q, which %s takes as %s, is no parameter", name, y.Real.Algorithm, own)
+		}
 	}
 	lines := y.Write(p)
 	if len(lines) == 0 || slices.ContainsFunc(lines, func(l Line) bool {

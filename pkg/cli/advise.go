@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,11 @@ import (
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/commands/advise"
 	"github.com/conclave-bench/conclave/internal/commands/progress"
+	"github.com/conclave-bench/conclave/internal/commands/tune"
+	"github.com/conclave-bench/conclave/pkg/experiment"
+	"github.com/conclave-bench/conclave/pkg/metric"
+	"github.com/conclave-bench/conclave/pkg/results"
+	"github.com/conclave-bench/conclave/pkg/runner"
 )
 
 func (s *streams) adviseCommand() *cobra.Command {
@@ -44,6 +50,13 @@ docs/how-to/advise.md shows how to measure a network, and what can be wrong.
 		if !quiet {
 			q.Share = progress.Shares(s.err).Tell
 		}
+		if q.Check > 0 {
+			options, err := programs()
+			if err != nil {
+				return nil, err
+			}
+			q.Run = realCrashes(options)
+		}
 		d, page, err := advise.Answer(ctx, &q)
 		if page != nil && err == nil {
 			if err = files.Write(q.HTML, page); err == nil {
@@ -52,6 +65,20 @@ docs/how-to/advise.md shows how to measure a network, and what can be wrong.
 		}
 		return d, err
 	})
+}
+
+// realCrashes runs experiments, and returns a metric of their trials. What the machine has spoilt has none.
+func realCrashes(options runner.Options) advise.Run {
+	run := tune.Runs(options, func(string, *results.Trial) {}, func() {})
+	return func(ctx context.Context, e *experiment.Experiment, of *metric.Metric) (out []float64, err error) {
+		trials, err := run(ctx, e)
+		for i := range trials {
+			if v, kind := trials[i].Observe(of.Name); kind == results.Observed {
+				out = append(out, v)
+			}
+		}
+		return out, err
+	}
 }
 
 // adviseFlags are what is said about the members, their network and what they may cost.
@@ -85,6 +112,9 @@ func adviseFlags(flags *pflag.FlagSet, q *advise.Request) {
 		flags.Lookup(name).DefValue = preset // which help leaves out: it says what follows
 	}
 	flags.Float64Var(&q.Messages, "messages", 1, "allow `X` times as many messages as with the defaults")
+	flags.IntVar(&q.Check, "check", 0, "with bench-systems: crash the leader of the real system with the "+
+		"advice `N` times, and say how far off the prediction was")
+	flags.Lookup("check").NoOptDefVal = strconv.Itoa(advise.UsualCrashes)
 	flags.BoolVar(&q.Why, "why", false, "say what the outages are made of")
 	flags.StringVar(&q.HTML, "html", "", "write a page with a slider for the budget to `FILE`")
 	flags.Uint64Var(&q.Seed, "seed", 1, "draw by seed `N`")

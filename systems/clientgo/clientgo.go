@@ -4,6 +4,7 @@ package clientgo
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,8 +24,7 @@ const module = "k8s.io/client-go"
 const least = time.Millisecond
 
 func init() {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	silence()
 	bubble.Register(algo.Spec{
 		Name:    "client-go",
 		Summary: "tools/leaderelection, the election of Kubernetes' controllers, as it is",
@@ -66,6 +66,18 @@ func init() {
 		Predicted: &algo.Prediction{By: "lease", Set: "kubernetes",
 			Differs: "The algorithm begins with a settled leader, the library elects its first."},
 	}, module, newProcess)
+}
+
+// silence has the library write no log. Errors go to standard error as well, unless their threshold says
+// otherwise.
+func silence() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags)
+	if err := flags.Set("stderrthreshold", "FATAL"); err != nil {
+		panic(err)
+	}
 }
 
 // The kinds of its messages.

@@ -453,9 +453,14 @@ func TestRefused(t *testing.T) {
 		"line 2: \"-4\", expected a time above 0": func(q *Request) {
 			q.Fsync = file(t, "list", "3\n-4\n")
 		},
-		"--places: ":          func(q *Request) { q.RoundTrip, q.Places = 0, []string{"Nowhere Town"} },
-		"--loss 1, expected":  func(q *Request) { q.Loss = 1 },
-		"--jitter and --loss": func(q *Request) { q.RoundTrip, q.Pings, q.Loss = 0, some, 0.1 },
+		"--places: ": func(q *Request) { q.RoundTrip, q.Places = 0, []string{"Nowhere Town"} },
+		"--check: election/etcd runs in bench-systems alone; repeat this with it": func(q *Request) {
+			q.Check = 20
+		},
+		"--check: nothing runs mongodb here": func(q *Request) { q.System, q.Check = "mongodb", 20 },
+		"--check 1, expected 2 to 10000":     func(q *Request) { q.Check = 1 },
+		"--loss 1, expected":                 func(q *Request) { q.Loss = 1 },
+		"--jitter and --loss":                func(q *Request) { q.RoundTrip, q.Pings, q.Loss = 0, some, 0.1 },
 	} {
 		q := ask("etcd", func(q *Request) { q.RoundTrip = 2 * msec })
 		change(q)

@@ -29,6 +29,9 @@ func Answer(ctx context.Context, q *Request) (d *answer.Document, page []byte, e
 		return nil, nil, err
 	}
 	f.front()
+	if err == nil && q.Check > 0 {
+		err = f.check(ctx)
+	}
 	if err != nil { // interrupted: what there is
 		f.provisional()
 	}
@@ -69,6 +72,7 @@ func (f *Finding) document() *answer.Document {
 	if f.q.Why {
 		f.addTerms(d)
 	}
+	f.addCheck(d)
 	f.addFront(d)
 	for _, text := range f.remarks() {
 		d.Say(strings.TrimLeft(console.Wrap(text, 2), " "))

@@ -15,6 +15,7 @@ import (
 	"github.com/conclave-bench/conclave/pkg/fault"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
 // A model is a system on a network, of which any setting can be simulated.
@@ -28,6 +29,7 @@ type model struct {
 	writes  []time.Duration // quantiles of the times of writes; nil: they take no time
 	pauses  []time.Duration // sorted; nil: members do not pause
 	pauseBy float64         // pauses of a member in a nanosecond
+	outage  *metric.Outages // by which outages are measured; nil: as suits the system
 }
 
 // newModel reads what the request names. Errors in it are mistakes.

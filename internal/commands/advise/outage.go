@@ -177,9 +177,7 @@ func (w *model) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 		if v.Status == trace.Failed {
 			return fmt.Errorf("%s: a trial could not be run: %s", w.words(x), v.Reason)
 		}
-		if values[i] = outageOf(&v, metric.OutagesOf(setup.Alg.Spec.Service)); w.store() {
-			values[i] = c.took() // who leads does not wait for others to notice
-		}
+		values[i] = w.outageOf(&v, setup, c)
 		terms[i] = c.terms(values[i])
 		return nil
 	})
@@ -196,6 +194,18 @@ func (w *model) crashes(ctx context.Context, x *Setting, n int, purpose string, 
 	mean.divide(ended)
 	// A trial in which the leader that crashed led nobody has no such outage.
 	return slices.DeleteFunc(values, math.IsNaN), mean, nil
+}
+
+// outageOf is the outage of a trial in ms. Of a lease, who leads does not wait for others to notice, unless
+// another definition is asked for.
+func (w *model) outageOf(v *check.Verdict, setup *harness.Setup, c *course) float64 {
+	switch {
+	case w.outage != nil:
+		return outageOf(v, w.outage)
+	case w.store():
+		return c.took()
+	}
+	return outageOf(v, metric.OutagesOf(setup.Alg.Spec.Service))
 }
 
 // outageOf is the outage of a trial in ms; infinite if it had no end, NaN if there is none that counts:

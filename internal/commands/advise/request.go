@@ -49,6 +49,8 @@ type Request struct {
 	Why          bool
 	HTML         string
 	Share        func(what string, done float64) // nil: it is not called
+	Check        int                             // crashes of the real leader; 0: none
+	Run          Run                             // wanted with Check
 	Effort       Effort
 }
 
@@ -127,8 +129,18 @@ func (q *Request) check(s *Subject) error {
 		return answer.Mistaken("--pauses-over %v and --workers %d, expected numbers above 0", q.PausesOver,
 			q.Workers)
 	}
-	return q.checkNetwork()
+	if err := q.checkNetwork(); err != nil || q.Check == 0 {
+		return err
+	}
+	if q.Check < 2 || q.Check > mostCrashes {
+		return answer.Mistaken("--check %d, expected 2 to %d crashes of the leader", q.Check, mostCrashes)
+	}
+	_, err := q.real(s)
+	return err
 }
+
+// mostCrashes bounds a check.
+const mostCrashes = 10_000
 
 func (q *Request) bearsNoClocks(s *Subject) bool {
 	_, clocks := s.Bears(s.Set.Params)

@@ -38,7 +38,8 @@ type Finding struct {
 	Advice   *Point // nil: not found, or not yet
 	Fastest  *Point // within the budget, whatever it sends; nil likewise
 	Budget   float64
-	Best     *Point // where nothing is within the budget: the one with the fewest false elections
+	Best     *Point   // where nothing is within the budget: the one with the fewest false elections
+	checked  *checked // nil: it was not, or not yet
 	took     time.Duration
 }
 

@@ -118,7 +118,7 @@ type vigil struct {
 	from, to time.Duration
 	height   func(w *vigil, now time.Duration) time.Duration
 	enough   time.Duration // see Mistakes
-	anchor   algo.ID // the store; None: there is none
+	anchor   algo.ID       // the store; None: there is none
 	leader   algo.ID
 	heard    [][]time.Duration // when each last heard each, by ID - 1
 	silent   []time.Duration

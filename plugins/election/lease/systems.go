@@ -13,6 +13,9 @@ func clientSystem(write func(lease, renew, retry time.Duration) []algo.Line) *al
 	return &algo.System{Beat: "retry_period", Patience: "renew_deadline",
 		Checked: "Compared with client-go 0.34, tools/leaderelection, in virtual time: 300 crashes of the " +
 			"holder with each of two settings.",
+		Real: algo.Real{Algorithm: "election/client-go", Takes: map[string]string{
+			"lease_duration": "lease_duration", "renew_deadline": "renew_deadline",
+			"retry_period": "retry_period", "t_request": "t_request"}},
 		Choose: func(p algo.Params, beat, patience, clocks time.Duration) algo.Params {
 			renew, retry := whole(patience), whole(beat)
 			out := maps.Clone(p)
@@ -86,6 +89,8 @@ func openshiftLines(lease, renew, retry time.Duration) []algo.Line {
 
 func patroniSystem() *algo.System {
 	return &algo.System{Beat: "loop_wait", Patience: "retry_timeout",
+		Real: algo.Real{Algorithm: "election/patroni",
+			Takes: map[string]string{"heartbeat": "loop_wait", "election_timeout": "ttl"}},
 		Choose: func(p algo.Params, beat, patience, _ time.Duration) algo.Params {
 			out := maps.Clone(p)
 			loop, retry := max(whole(beat), sec), max(whole(patience), 3*sec)

@@ -35,6 +35,8 @@ const etcdChecked = "Compared with 45 kills of the leader of etcd 3.4.23 with --
 
 func etcdSystem() *algo.System {
 	return &algo.System{Beat: "heartbeat", Patience: "t_election", Choose: ticking, Rule: etcdRule,
+		Real: algo.Real{Algorithm: "election/etcd",
+			Takes: map[string]string{"heartbeat": "heartbeat", "election_timeout": "t_election"}},
 		Checked: etcdChecked, Write: func(p algo.Params) []algo.Line {
 			beat, tau := millis(p, "heartbeat"), millis(p, "t_election")
 			return []algo.Line{
@@ -94,6 +96,9 @@ func cockroachSystem() *algo.System {
 func consulSystem() *algo.System {
 	return &algo.System{Patience: "t_election",
 		Checked: "Compared with github.com/hashicorp/raft 1.8.0 in virtual time.",
+		Real: algo.Real{Algorithm: "election/hashicorp-raft", Takes: map[string]string{
+			"heartbeat_timeout": "t_election", "election_timeout": "t_election",
+			"leader_lease_timeout": "t_quorum"}},
 		Choose: func(p algo.Params, _, patience, _ time.Duration) algo.Params {
 			return with(p, timeouts(patience, patience)) // the others follow: see fitConsul
 		},
