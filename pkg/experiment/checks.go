@@ -122,8 +122,17 @@ func (d *draft) checkMetric(at config.Place, key, name string) {
 	}
 }
 
-// benchSystems is how to run libraries.
-const benchSystems = "libraries run in bench-systems (go install " +
+// Systems are what bench-systems links beyond this program, by problem: libraries, and systems that people
+// run. A test of bench-systems compares.
+var Systems = map[string][]string{
+	"election": {"client-go", "etcd", "etcd-clients", "etcd-node", "etcd-raft", "hashicorp-raft", "memberlist",
+		"nats-meta", "natskv", "natskv-clients", "patroni", "patroni-clients", "postgresql-clients",
+		"redis-clients", "redlock-clients", "zookeeper", "zookeeper-clients"},
+	"mutex": {"etcd", "natskv", "patroni", "postgresql", "redis", "redlock", "zookeeper"},
+}
+
+// benchSystems is how to run libraries and systems.
+const benchSystems = "libraries and systems run in bench-systems (go install " +
 	"github.com/conclave-bench/conclave/systems/cmd/bench-systems@latest)"
 
 // linksLibraries says whether this program has any.

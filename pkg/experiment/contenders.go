@@ -145,7 +145,10 @@ func (d *draft) unknownAlgorithm(full, problem string) string {
 	if len(full) <= 64 {
 		near = algo.Nearest(strings.ToLower(full), ids)
 	}
-	_, short, _ := strings.Cut(full, "/")
+	problemOf, short, _ := strings.Cut(full, "/")
+	if slices.Contains(Systems[problemOf], short) && !linksLibraries() {
+		return config.Clip(full) + " is not linked into this program; " + benchSystems
+	}
 	if near == "" {
 		for _, a := range runnable() {
 			if a.Spec.Name == short {

@@ -14,6 +14,14 @@ import (
 	"github.com/conclave-bench/conclave/pkg/metric"
 )
 
+// Services says whether systems that people run are among the algorithms.
+func (e *Experiment) Services() bool {
+	return slices.ContainsFunc(e.Cells, func(c Cell) bool {
+		a, err := algo.Lookup(c.Algorithm)
+		return err == nil && a.Service
+	})
+}
+
 // servers adds the servers of a system to the plan, behind the processes that the experiment asks for, and
 // checks what a system needs of the rest of the experiment.
 func (v *variant) servers(p *harness.Plan) {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,16 @@ func WriteFiles(folder string, texts map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// Empty refuses a folder for a new server in which something is already.
+func Empty(folder string) error {
+	found, err := os.ReadDir(folder)
+	if err == nil && len(found) > 0 {
+		return fmt.Errorf("the folder %s of a new server is not empty (it has %s): name another one, or remove "+
+			"what is there", folder, found[0].Name())
+	}
+	return err
 }
 
 // Once makes a folder that is there as a whole or not at all. A folder that is there stays as it is. Fill

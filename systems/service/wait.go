@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -27,7 +28,10 @@ func Retry(ctx context.Context, every time.Duration, f func() error) error {
 			return nil
 		}
 		if over := Wait(ctx, every); over != nil {
-			return errors.Join(over, err)
+			if errors.Is(err, over) {
+				return err
+			}
+			return fmt.Errorf("%w: %w", over, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ func TestRemedyFor(t *testing.T) {
 		"the clock of host2: no answer from it for 5s: EOF":                                                 "look at that machine",
 		"the clock of host2: no answer from it for 5s: i/o timeout; a firewall may drop what is sent there": "open the ports",
 		"host2: silent routes to other hosts cut off by the bus: 2":                                         "use a network",
+		"node p2 was not ready: etcd, server 1, is not ready: etcd has ended: exit code 1":                  "see what it wrote",
 		"telemetry of p4 is full: shorten the trial":                                                        "shorten",
 		"the machine was late: 83 % of latency_achieved_ms is lateness":                                     "use fewer nodes or an idle machine",
 		"": "use fewer nodes or an idle machine",
@@ -34,7 +35,8 @@ func TestRemedyFor(t *testing.T) {
 func TestRemedies_Reasons(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder
-	for _, folder := range []string{"../../worlds/host", "../../runs/work", "../../base/clock"} {
+	for _, folder := range []string{"../../worlds/host", "../../runs/work", "../../base/clock",
+		"../../../systems/service/servers"} {
 		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err

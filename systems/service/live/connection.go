@@ -33,12 +33,16 @@ func (c *connection) meet(at algo.Site, h algo.Host) {
 	c.name = fmt.Sprintf("p%d-%d", c.ID, c.Incarnation)
 }
 
+// serversFirst is how much longer than a server a client waits: that a server does not start is the better
+// reason.
+const serversFirst = 4 * time.Second
+
 // dial connects. After an error the process has ended.
 func (c *connection) dial(at algo.Site, h algo.Host) (err error) {
 	c.meet(at, h)
 	c.ended = make(chan struct{})
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	within, stop := context.WithTimeout(c.ctx, startPatience)
+	within, stop := context.WithTimeout(c.ctx, c.Params.Duration(starting)+serversFirst)
 	defer stop()
 	if c.conn, err = service.Dial(within, c.system, c.cluster, c.name); err != nil {
 		close(c.ended)

@@ -25,6 +25,7 @@ const (
 	replicas = "replicas"
 	look     = "look"
 	first    = "first"
+	starting = "start"
 )
 
 // Lock registers what a system has one of its clients hold: its lock as mutex/NAME, and a leadership as
@@ -99,10 +100,13 @@ func Election(s service.Electing) {
 	})
 }
 
+// versionPatience is how long a program may take to say its version.
+const versionPatience = 20 * time.Second
+
 // facts is what a reader of figures of s has to know. The version is asked for once.
 func facts(s service.System) func(p algo.Params) (map[string]string, error) {
 	version := sync.OnceValues(func() (string, error) {
-		ctx, stop := context.WithTimeout(context.Background(), startPatience)
+		ctx, stop := context.WithTimeout(context.Background(), versionPatience)
 		defer stop()
 		return s.Version(ctx)
 	})
@@ -163,6 +167,9 @@ func base(s service.System, what string) algo.Spec {
 			wait(session, f.Session, "without a sign of life, until a client's lock is free"),
 			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before " +
 				"they are answered, where the system does that"},
+			{Name: starting, Type: algo.Duration, Min: time.Millisecond, Max: 85 * time.Second,
+				Default: algo.Const(80 * time.Second), Doc: "how long a server may take until it serves, and a " +
+					"client until it is connected, before the trial begins"},
 			{Name: replicas, Type: algo.Int, Min: int64(0), Max: int64(9), Default: algo.Const(int64(0)),
 				Doc: "servers that a lock is kept on, where a system can keep it on fewer than all; 0: all"},
 		},

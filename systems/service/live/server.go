@@ -39,10 +39,6 @@ func (*server) Receive(algo.Env, algo.ID, algo.Message) {}
 // Elect implements algo.Elector. Servers elect a leader whenever they miss one, and cannot be asked to.
 func (*server) Elect(algo.Env) {}
 
-// startPatience is how long the first start of a server may take. That of a Java program on a busy machine
-// takes half of it.
-const startPatience = 80 * time.Second
-
 // Open starts the programs of the server.
 func (s *server) Open(at algo.Site, h algo.Host) error {
 	s.member = service.Member{Index: at.Server(s.ID), Addr: at.Addresses[s.ID.Index()],
@@ -50,7 +46,7 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.spawner = proc.NewSpawner()
-	within, stop := context.WithTimeout(ctx, startPatience)
+	within, stop := context.WithTimeout(ctx, s.Params.Duration(starting))
 	defer stop()
 	if err := s.start(within, &at, h); err != nil {
 		return err
@@ -64,6 +60,11 @@ func (s *server) Open(at algo.Site, h algo.Host) error {
 
 // start starts the programs, and at the first start waits until the server is ready.
 func (s *server) start(ctx context.Context, at *algo.Site, h algo.Host) (err error) {
+	if s.Incarnation == 0 {
+		if err := service.Empty(s.member.Folder); err != nil {
+			return err
+		}
+	}
 	var env []string
 	if s.machine, env, err = newMachine(s.spawner, at.Faults, &s.member); err != nil {
 		return err

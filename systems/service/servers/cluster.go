@@ -56,7 +56,11 @@ func NewCluster(system service.System, n int, folder string, o service.Options) 
 	for i, a := range addrs {
 		m := service.Member{Index: i, Addr: a, Peers: addrs, Options: o,
 			Folder: filepath.Join(folder, fmt.Sprintf("server%d", i+1))}
-		if err := os.MkdirAll(m.Folder, 0o700); err != nil {
+		err := os.MkdirAll(m.Folder, 0o700)
+		if err == nil {
+			err = service.Empty(m.Folder)
+		}
+		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 		c.members = append(c.members, m)

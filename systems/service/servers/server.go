@@ -113,6 +113,9 @@ const (
 	shownWidth = 300
 )
 
+// nothing is the log of a program that is silent.
+const nothing = "nothing"
+
 // log is the end of what the program wrote, without what a terminal would obey.
 func (r *running) log() string {
 	r.mu.Lock()
@@ -130,7 +133,7 @@ func (r *running) log() string {
 		}
 	}
 	if b.Len() == 0 {
-		return "nothing"
+		return nothing
 	}
 	return b.String()
 }
@@ -158,7 +161,16 @@ type EndedError struct {
 }
 
 func (e *EndedError) Error() string {
-	return fmt.Sprintf("%s has ended: %s; it wrote: %s", e.Program, e.Exit, e.Log)
+	return fmt.Sprintf("%s has ended: %s%s; it wrote: %s", e.Program, e.Exit, lastWords(e.Log), e.Log)
+}
+
+// lastWords are the last line of a log, for a summary that has only the beginning of a text.
+func lastWords(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	if words := strings.TrimSpace(lines[len(lines)-1]); words != "" && words != nothing {
+		return ", with the last words: " + words
+	}
+	return ""
 }
 
 // over is how a program has ended; nil: it runs.
@@ -220,8 +232,9 @@ func (s *Server) Await(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s, server %d, is not ready in time: %w\n%s", s.System.About().Name,
-				s.Member.Index+1, err, s.Log())
+			all := s.programs()
+			return fmt.Errorf("%s, server %d, is not ready in time: %w%s; %s", s.System.About().Name,
+				s.Member.Index+1, err, lastWords(all[len(all)-1].log()), s.Log())
 		case <-time.After(lookEvery):
 		}
 	}
