@@ -125,9 +125,9 @@ func (d *draft) checkMetric(at config.Place, key, name string) {
 // Systems are what bench-systems links beyond this program, by problem: libraries, and systems that people
 // run. A test of bench-systems compares.
 var Systems = map[string][]string{
-	"election": {"client-go", "etcd", "etcd-clients", "etcd-node", "etcd-raft", "hashicorp-raft", "memberlist",
-		"nats-meta", "natskv", "natskv-clients", "patroni", "patroni-clients", "postgresql-clients",
-		"redis-clients", "redlock-clients", "zookeeper", "zookeeper-clients"},
+	"election": {"client-go", "etcd", "etcd-clients", "etcd-node", "etcd-raft", "hashicorp-raft",
+		"memberlist", "nats-meta", "natskv", "natskv-clients", "patroni", "patroni-clients",
+		"postgresql-clients", "redis-clients", "redlock-clients", "zookeeper", "zookeeper-clients"},
 	"mutex": {"etcd", "natskv", "patroni", "postgresql", "redis", "redlock", "zookeeper"},
 }
 

@@ -37,8 +37,8 @@ var remedies = []struct {
 	{"silent routes", networkStalled},
 	{"lost a route to another host", networkStalled},
 	{", is not ready", Remedy{"in which a server did not start",
-		"see what it wrote, in the column reason of trials.csv, and that the program which PATH finds and its " +
-			"parameters are the right ones", false}},
+		"see what it wrote, in the column reason of trials.csv, and that the program which PATH finds " +
+			"and its parameters are the right ones", false}},
 	{"telemetry of", Remedy{"that wrote down more than a node may", "shorten the scenario", false}},
 	{"", Remedy{"that the machine or the bus disturbed",
 		"use fewer nodes or an idle machine", true}},

@@ -120,21 +120,22 @@ func (f *Request) Open() (*experiment.Experiment, *results.Folder, error) {
 	return e, folder, nil
 }
 
-// sameSystems refuses to continue a run with other systems than it began with, as after an upgrade: a row of the
-// results would mix them.
+// sameSystems refuses to continue a run with other systems than it began with, as after an upgrade: a row of
+// the results would mix them.
 func sameSystems(e *experiment.Experiment, folder *results.Folder) error {
 	if !e.Services() {
 		return nil
 	}
 	return folder.EachTrial(func(t *results.Trial) error {
 		if t.Cell > len(e.Cells) {
-			return usage("--resume: the run has %d cells or more, and here it has %d; install the systems that it "+
-				"began with, or begin a new run", t.Cell, len(e.Cells))
+			return usage("--resume: the run has %d cells or more, and here it has %d; install the systems "+
+				"that it began with, or begin a new run", t.Cell, len(e.Cells))
 		}
 		for i, now := range e.Cells[t.Cell-1].Design {
 			if i < len(t.Design) && t.Design[i] != now {
-				return usage("--resume: trial %d has %s %s, and here it would have %s; install the system that the "+
-					"run began with, or begin a new run", t.Trial, now.Name, t.Design[i].Value, now.Value)
+				return usage("--resume: trial %d has %s %s, and here it would have %s; install the system "+
+					"that the run began with, or begin a new run", t.Trial, now.Name, t.Design[i].Value,
+					now.Value)
 			}
 		}
 		return nil

@@ -168,8 +168,8 @@ func base(s service.System, what string) algo.Spec {
 			{Name: fsync, Type: algo.Bool, Default: algo.Const(true), Doc: "writes are on the disk before " +
 				"they are answered, where the system does that"},
 			{Name: starting, Type: algo.Duration, Min: time.Millisecond, Max: 85 * time.Second,
-				Default: algo.Const(80 * time.Second), Doc: "how long a server may take until it serves, and a " +
-					"client until it is connected, before the trial begins"},
+				Default: algo.Const(80 * time.Second), Doc: "how long a server may take until it serves, " +
+					"and a client until it is connected, before the trial begins"},
 			{Name: replicas, Type: algo.Int, Min: int64(0), Max: int64(9), Default: algo.Const(int64(0)),
 				Doc: "servers that a lock is kept on, where a system can keep it on fewer than all; 0: all"},
 		},
