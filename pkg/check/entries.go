@@ -80,6 +80,7 @@ func (e *entries) record(j *Judge, r *trace.Record) {
 		e.waiting.add(trace.Operation{
 			Process: r.Process, Cause: time.Duration(r.Arg), Begin: r.At, End: -1, Status: trace.Pending,
 		}, j.intendedLag(r))
+		e.ownership.wait(r.At, true, false)
 		e.recovery.request(r.At)
 		if j.order != nil {
 			j.order.request(p)
@@ -145,6 +146,7 @@ func (e *entries) grant(j *Judge, p algo.ID, r *trace.Record) {
 	}
 	e.recovery.grant(at, op.Begin)
 	e.leave(i, true)
+	e.ownership.wait(at, e.waiting.n > 0, true)
 	if !e.crowd.again(p, e.inside) {
 		e.starved(j, at)
 	}
@@ -231,6 +233,7 @@ func (e *entries) crash(p algo.ID, at time.Duration) {
 	if e.waiting.n == 0 {
 		e.free = -1
 	}
+	e.ownership.wait(at, e.waiting.n > 0, false)
 }
 
 func (e *entries) finish(j *Judge, end harness.End, v *Verdict) {

@@ -9,11 +9,15 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// ownership is for how long a lock has owners that should have kept each other out, and what becomes of what
-// owners write. All methods do nothing in trials that have no columns for it.
+// ownership is for how long a lock has no new owner although processes wait, or owners that should have
+// kept each other out, and what becomes of what owners write. All methods do nothing in trials that have no
+// columns for it.
 type ownership struct {
 	room    algo.Room
-	split   bool // since the instant last
+	waits   bool          // some process does
+	still   time.Duration // since when none has entered while some process waits
+	longest time.Duration // that
+	split   bool          // since the instant last
 	last    time.Duration
 	total   time.Duration
 	wrote   bool // some owner did
@@ -43,6 +47,20 @@ func (o *ownership) follow(at time.Duration, inside []stay) {
 		barred := slices.ContainsFunc(inside[:i], func(t stay) bool { return door.Bars(t.session) })
 		o.split = o.split || barred
 	}
+}
+
+// wait takes in whether some process waits from an instant on, and whether one has entered at that instant.
+func (o *ownership) wait(at time.Duration, waits, entered bool) {
+	if o == nil {
+		return
+	}
+	if o.waits && (entered || !waits) {
+		o.longest = max(o.longest, at-o.still)
+	}
+	if entered || waits && !o.waits {
+		o.still = at
+	}
+	o.waits = waits
 }
 
 // write judges a write that a process made as the owner. It must be refused if another process has entered
@@ -75,7 +93,8 @@ func (o *ownership) metrics(end time.Duration) []metric.Value {
 		return nil
 	}
 	o.follow(end, nil)
-	out := []metric.Value{metric.SplitOwnership.Of(ms(o.total))}
+	o.wait(end, false, true)
+	out := []metric.Value{metric.Standstill.Of(ms(o.longest)), metric.SplitOwnership.Of(ms(o.total))}
 	if o.wrote {
 		out = append(out, metric.WritesRefused.Of(float64(o.refused)),
 			metric.WritesLate.Of(float64(o.stale)))

@@ -65,3 +65,25 @@ func TestOwnership(t *testing.T) {
 		})
 	}
 }
+
+// TestStandstill: nobody enters while p1 waits for 3 ms, while p2 waits for 4 although p1 is inside, and when the
+// only process that waits crashes.
+func TestStandstill(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		records []trace.Record
+		want    float64
+	}{
+		"waits alone": {entry(1, 1, 4, 5), 3},
+		"since the last entry": {join(requested(0, 1, 0), requested(1, 2, 1), at(2, trace.Granted, 1),
+			at(3, trace.Released, 1), at(6, trace.Granted, 2), at(7, trace.Released, 2)), 4},
+		"nobody waits in between": {join(entry(1, 0, 1, 2), entry(2, 50, 52, 53)), 2},
+		"a crash ends it":         {join(entry(1, 0, 1, 2), requested(3, 2, 3), at(5, trace.Crash, 2)), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := trial{id: fair, nodes: 2, records: test.records, change: onWire}.judge(t)
+			hasMetrics(t, v, map[string]float64{"standstill_ms": test.want})
+		})
+	}
+}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"reflect"
 	"runtime"
 	"slices"
 )
@@ -34,9 +35,9 @@ func (d *draft) experiment() *Experiment {
 	var variants []*variant
 	for _, c := range d.contenders {
 		d.each(c, func(at []int) {
-			v := d.variant(c, at)
-			v.addCell(&e, sum)
-			variants = append(variants, v)
+			if v := d.variant(c, at); v.addCell(&e, sum) {
+				variants = append(variants, v)
+			}
 		})
 	}
 	sum.unused(d)
@@ -66,10 +67,16 @@ func (d *draft) experiment() *Experiment {
 	return &e
 }
 
-// addCell makes the plan and puts the cell behind the others.
-func (v *variant) addCell(e *Experiment, sum *summary) {
+// addCell makes the plan and puts the cell behind the others, if it is to have one.
+func (v *variant) addCell(e *Experiment, sum *summary) bool {
 	v.checkOwn()
 	plan := v.plan()
+	same := func(c Cell) bool { return reflect.DeepEqual(&c.Plan, &plan) }
+	if v.spared && slices.ContainsFunc(e.Cells, same) {
+		e.Notes = append(e.Notes, plan.Label+" has no servers: it runs once for all faults of servers")
+		e.Notes = slices.Compact(e.Notes)
+		return false
+	}
 	e.Cells = append(e.Cells, Cell{
 		Number: len(e.Cells) + 1, Algorithm: plan.Algorithm, Label: plan.Label, Plan: plan,
 	})
@@ -92,6 +99,7 @@ func (v *variant) addCell(e *Experiment, sum *summary) {
 			note(text)
 		}
 	}
+	return true
 }
 
 // distinct refuses two cells that are the same: their trials would be too.

@@ -55,6 +55,12 @@ func init() {
 		Survives: algo.Faults{Crashes: func(n int, p algo.Params) int { return n - int(p.IntOf("level", 2)) },
 			Recovery: true, Loss: true, Duplication: true, Partition: true},
 	}, func(algo.Config) algo.Elector { return process{} })
+	algo.RegisterService(algo.MutualExclusion, algo.Spec{
+		Name: "served", Summary: "has servers", Paper: paper, Perpetual: true, Servers: "servers",
+		Params: []algo.Param{{Name: "servers", Type: algo.Int, Doc: "servers", Min: int64(1),
+			Default: algo.Const(int64(3))}},
+		Survives: algo.Faults{Crashes: func(n int, _ algo.Params) int { return n }, Recovery: true},
+	}, func(algo.Config) algo.Live { return nil })
 	algo.RegisterElector(algo.Spec{
 		Name: "uni", Summary: "needs FIFO, a ring, even numbers, a perfect detector", Paper: paper,
 		Messages: []algo.Message{request{}},

@@ -46,6 +46,7 @@ func (v *variant) faults(p *harness.Plan) {
 // does not have: another of those compared does.
 func (v *variant) put(list []harness.Event, e *event) []harness.Event {
 	if v.serverless(e) {
+		v.spared = true
 		v.remarks = append(v.remarks, e.key+" never happens: "+v.contender.alg.ID+" has no servers")
 		return list
 	}

@@ -23,6 +23,7 @@ type variant struct {
 	origins   map[string]config.Place // of params
 	values    map[string]value        // what the sweep says, by key
 	remarks   []string                // on this cell, for the experimenter
+	spared    bool                    // of a fault of servers, since its algorithm has none
 	known     map[string]string       // of a system: see metric.ServiceColumns; nil: it is none
 }
 

@@ -133,24 +133,32 @@ var (
 		Details: "As `concurrency`.",
 		Doc:     "grants of another session than the grant before, where requests name one",
 	})
+	Standstill = entries.declare(Metric{
+		Name: "standstill_ms", Words: "longest standstill",
+		Unit: Milliseconds, Kind: SinceCause, Tables: Main, Wire: true,
+		See: "explanation/services.md#failover-of-a-lock",
+		Details: "A column of runs with a wire. A standstill begins with an entry, or when a process waits " +
+			"again, and ends with the next entry.",
+		Doc: "the longest time in which processes waited and none entered",
+	})
 	SplitOwnership = entries.declare(Metric{
 		Name: "split_ownership_ms", Words: "time with several owners",
-		Unit: Milliseconds, Kind: InState, Tables: Main, Wire: true,
+		Unit: Milliseconds, Kind: InState, Tables: Main, Wire: true, Breach: true,
 		See: "explanation/services.md#fencing",
 		Details: "A column of runs with a wire. A process that is paused inside is there until it goes on " +
-			"and leaves, or crashes.",
+			"and leaves, or crashes. Trials with status `violation` count.",
 		Doc: "time with processes inside that should have kept each other out",
 	})
 	WritesRefused = entries.declare(Metric{
 		Name: "writes_refused", Words: "refused writes",
-		Unit: Times, Kind: Event, Better: Neither, Wire: true,
+		Unit: Times, Kind: Event, Better: Neither, Wire: true, Breach: true,
 		See: "explanation/services.md#fencing",
 		Details: "A column of runs with a wire. Empty for what has no fencing tokens: nothing is refused " +
 			"there, and nothing is written.",
 		Doc: "writes of holders that were refused, since another process had been granted the lock",
 	})
 	WritesLate = entries.declare(Metric{
-		Name: "writes_late", Words: "late writes", Unit: Times, Kind: Event, Wire: true,
+		Name: "writes_late", Words: "late writes", Unit: Times, Kind: Event, Wire: true, Breach: true,
 		See:     "explanation/services.md#fencing",
 		Details: "As `writes_refused`. Each is a violation of `fencing`.",
 		Doc:     "writes of holders that were accepted although another process had entered since",

@@ -32,6 +32,8 @@ type Metric struct {
 	// Early marks a SinceCause that comes before what a timed-out trial waits for in vain:
 	// a trial that has it did observe it.
 	Early bool
+	// Breach marks what a broken promise consists of: trials that broke one have a figure of it.
+	Breach bool
 	// AtLeast marks what a trial looks for up to a bound: one with status ok that has none did
 	// not get there. It is larger than what was seen.
 	AtLeast bool

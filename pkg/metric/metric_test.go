@@ -100,7 +100,7 @@ func TestShown(t *testing.T) {
 		{algo.Election, Main, "election_ms downtime_ms availability split_brain_ms messages_per_election " +
 			"messages"},
 		{algo.MutualExclusion, Brief, "waiting_ms messages_per_entry messages"},
-		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms split_ownership_ms throughput_per_s fairness knee_per_s " +
+		{algo.MutualExclusion, Main, "waiting_ms sync_delay_ms standstill_ms split_ownership_ms throughput_per_s fairness knee_per_s " +
 			"violations messages_per_entry messages"},
 		{algo.MutualExclusion, Rising, "knee_per_s kept_up_per_s messages_per_entry"},
 	} {

@@ -19,15 +19,14 @@ const (
 	Censored             // larger than whatever was seen: a time that the limit cut short
 )
 
-// Observe returns what t says about the metric of that name. Trials with status ok alone
-// give values; of what is looked for up to a bound they may say that it is beyond, and of an
-// outage that it never ended. A
-// timed-out trial is a censored observation of those of its metrics that a time limit
-// censors, except that it may well have seen what comes early. Of a metric that is not
-// declared nobody knows that, and it says nothing. The value is 0 unless there is one.
+// Observe returns what t says about the metric of that name. Trials with status ok alone give values, but
+// for metrics of a breach; of what is looked for up to a bound they may say that it is beyond, and of an
+// outage that it never ended. A timed-out trial is a censored observation of those of its metrics that a
+// time limit censors, except that it may well have seen what comes early. Of a metric that is not declared
+// nobody knows that, and it says nothing. The value is 0 unless there is one.
 func (t *Trial) Observe(name string) (float64, Observation) {
 	m := metric.Named(name)
-	if m == nil || t.Status != trace.OK && t.Status != trace.TimedOut {
+	if m == nil || !t.tells(m) {
 		return 0, Nothing
 	}
 	v, named := t.Figure(name)
@@ -35,13 +34,19 @@ func (t *Trial) Observe(name string) (float64, Observation) {
 	switch {
 	case t.Status == trace.OK && t.open(m):
 		return 0, Censored
-	case known && (t.Status == trace.OK || m.Early):
+	case known && (t.Status != trace.TimedOut || m.Early):
 		return v, Observed
 	case named && t.Status == trace.OK && m.AtLeast,
 		named && t.Status == trace.TimedOut && m.Kind.Censored():
 		return 0, Censored
 	}
 	return 0, Nothing
+}
+
+// tells says whether the trial can say something about a metric. One that broke a promise tells about what
+// the breach itself is.
+func (t *Trial) tells(m *metric.Metric) bool {
+	return t.Status == trace.OK || t.Status == trace.TimedOut || t.Status == trace.Violated && m.Breach
 }
 
 // open says whether the trial saw no end of what the metric is about.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/conclave-bench/conclave/pkg/metric"
-	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
 // DoubtColumn stands in summary.csv behind all others where nodes of a trial may have several
@@ -76,5 +75,6 @@ func (c *Cell) counts(name string) bool {
 // counts says whether a metric has rows because of the trial.
 func (t *Trial) counts(name string) bool {
 	_, named := t.Figure(name)
-	return named && (metric.Named(name).Always || t.Status == trace.OK || t.Status == trace.TimedOut)
+	m := metric.Named(name)
+	return named && (m.Always || t.tells(m))
 }
