@@ -315,7 +315,7 @@ func (s *server) simulate(o *order) (*answer, error) {
 	if runtime.NumGoroutine() > s.goroutines && !subject(&p) { // those of a library the bubble looks for
 		err = strays(&p)
 	}
-	if err = cmp.Or(err, guard.Files()); err != nil {
+	if err = cmp.Or(err, guard.Files(0)); err != nil {
 		a.Broken = err.Error()
 	}
 	return a, nil

@@ -11,7 +11,7 @@ import (
 // in the middle of what is measured.
 func TestFiles_Holds(t *testing.T) {
 	before := room(t)
-	if err := Files(); err != nil {
+	if err := Files(0); err != nil {
 		t.Fatal(err)
 	}
 	if after := room(t); after != before {
@@ -31,13 +31,13 @@ func TestFiles(t *testing.T) {
 		open = append(open, f)
 	}
 	_ = open[0].Close()
-	if Files() == nil {
+	if Files(0) == nil {
 		t.Errorf("%d files are open, and that is fine", len(open)-1)
 	}
 	for _, f := range open[1:] {
 		_ = f.Close()
 	}
-	if err := Files(); err != nil {
+	if err := Files(0); err != nil {
 		t.Error(err)
 	}
 }

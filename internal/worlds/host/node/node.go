@@ -53,8 +53,8 @@ type node struct {
 	handling handling
 
 	news chan func(algo.LiveEnv) // what a Live process posts
-	life algo.Live           // nil: it is none
-	done chan struct{}       // closed when nobody hears news any more
+	life algo.Live               // nil: it is none
+	done chan struct{}           // closed when nobody hears news any more
 
 	cuts      link.Cuts
 	overrides link.Overrides
@@ -215,7 +215,7 @@ func (n *node) live(joined func(), last func() bool) error {
 		n.life.Close()
 	} else if err == nil && n.broken == nil && n.process != nil && alone {
 		if n.broken = guard.Strays(n.process.Plugin()); n.broken == nil && !n.shared() {
-			n.broken = guard.Files()
+			n.broken = n.leftOpen()
 		}
 	}
 	switch {
