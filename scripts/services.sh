@@ -51,6 +51,7 @@ leader-crash  do: crash, who: server-leader, for: 2s
 leader-pause  do: pause, who: server-leader, for: 2s
 leader-cut    do: cut, shape: isolate, who: server-leader, for: 2s
 leader-hangs  do: hung-disk, who: server-leader, for: 2s
+leader-full   do: full-disk, who: server-leader, for: 2s
 leader-slow   do: throttle, share: 0.2, who: server-leader, for: 2s
 follower      do: crash, who: server-follower, for: 2s
 FAULTS
