@@ -3,7 +3,8 @@
 # servers, and shows what came of it. After each run it looks whether anything is left: programs, mounts, folders. A
 # system that is not installed is skipped with a word; with CI=true that is a failure.
 #
-#   scripts/services.sh [KILLS]    how often a run is killed at a random instant; 5 by default
+#   scripts/services.sh [KILLS [GRAPHS]]    how often a run is killed at a random instant, 5 by default; in how many
+#                                           of the graphs of five servers etcd runs, 5 by default, 90 at most
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/services-packages.sh
@@ -72,8 +73,8 @@ PYTHON
 run clients configs/systems/clients.yaml --set repetitions=1
 run election-etcd configs/systems/etcd-servers.yaml --set repetitions=2
 
-# Five servers of etcd in each of five networks that link cuts can produce, and what happens once the links are back.
-"$bench" atlas election/etcd --sample 5 --heal --quiet | sed 's/^/services: atlas: /'
+# Five servers of etcd in each of some networks that link cuts can produce, and what happens once the links are back.
+"$bench" atlas election/etcd --sample "${2:-5}" --heal --quiet | sed 's/^/services: atlas: /'
 
 # A run that is killed with SIGKILL, at any instant, leaves nothing behind, either.
 kills=${1:-5}

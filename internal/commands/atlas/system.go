@@ -81,14 +81,11 @@ func (q *Request) predicted(list *[]surveyed, system *algo.Algorithm, by algo.Se
 	own.Params = nil // they are the system's
 	over := own.given(transport.Sim.Name, size)
 	set := unlessGiven(&over)
-	y := kept.System
-	for name, v := range kept.Params {
-		switch {
-		case y != nil && name == y.Beat:
-			v = systemBeat
-		case y != nil && name == y.Patience:
-			v = systemTimeOut
-		}
+	params := algo.Params(kept.Params)
+	if y := kept.System; y != nil {
+		params = y.Choose(params, systemBeat, systemTimeOut, 0)
+	}
+	for name, v := range params {
 		set("params."+name, fmt.Sprint(v))
 	}
 	for _, pair := range [][2]string{{"nodes", "5"}, {"repetitions", strconv.Itoa(usualRepetitions)},

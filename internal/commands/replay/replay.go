@@ -122,6 +122,10 @@ func (r *Replay) tell(setup *harness.Setup) error {
 
 // retrace feeds what reached the real nodes of the trial to the same algorithm.
 func (r *Replay) retrace(setup *harness.Setup, state bool) error {
+	if setup.Alg.Service {
+		return answer.Mistaken("%s is a system of other programs, which cannot be run again event by event; "+
+			"draw its trace with bench trace, or run the trial again with --live", setup.Algorithm)
+	}
 	kept, err := results.ReadTrace(r.dir, r.Number)
 	if errors.Is(err, fs.ErrNotExist) {
 		return answer.Mistaken("trial %d kept no trace to retrace: run the experiment with --set trace=all, "+

@@ -165,6 +165,9 @@ func (r *Traced) explained() (note string) {
 	if judged.Alg.Subject {
 		return judged.Algorithm + " is a library: its states and the content of its messages are not known"
 	}
+	if judged.Alg.Service {
+		return judged.Algorithm + " is a system of other programs: its states and messages are not known"
+	}
 	if r.Drawn.Nodes*len(r.Drawn.Records) > mostStates {
 		return "the trial is too large to show states and the content of messages; use bench replay --state"
 	}
