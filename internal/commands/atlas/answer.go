@@ -58,6 +58,7 @@ type surveyed struct {
 	plan     *harness.Plan
 	options  Options
 	graphs   []Graph
+	further  map[int]Entry // of a system, by graph: trials where the first was not as predicted
 }
 
 // Answer tries the electors, and draws all graphs if a picture is asked for.
@@ -79,6 +80,9 @@ func Answer(ctx context.Context, q *Request) (d *answer.Document, picture []byte
 			return nil, nil, err
 		}
 		atlases[i] = x.Atlas
+	}
+	if err := verify(ctx, list); err != nil {
+		return nil, nil, err
 	}
 	if d = q.document(list); violated {
 		d.Exit = answer.Violated

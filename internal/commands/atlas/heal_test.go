@@ -2,10 +2,12 @@ package atlas
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/check"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
@@ -66,6 +68,54 @@ func TestWithin(t *testing.T) {
 	}{{serves, flaps, true}, {never, flaps, true}, {serves, steady, true}, {never, steady, false}, {flaps, steady, false}} {
 		if got := within(c.real, c.foreseen); got != c.want {
 			t.Errorf("%v, predicted %v: %v", c.real.Class(), c.foreseen.Class(), got)
+		}
+	}
+}
+
+// TestPredictions: a graph in which a system does not fare as predicted is tried twice more, and most of the three
+// trials decide.
+func TestPredictions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		further [furtherTrials]float64
+		want    []string
+	}{
+		"a disturbance": {[...]float64{1, 1}, []string{"real fares as rule predicts in 1 of 1 graph",
+			"real in 3;1;1-2,2-3: flaps, serves, serves; predicted serves"}},
+		"another class": {[...]float64{0.5, 1}, []string{"real fares as rule predicts in 0 of 1 graph",
+			"real in 3;1;1-2,2-3: flaps, flaps, serves; predicted serves"}},
+	} {
+		g, err := Parse("3;1;1-2,2-3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &Request{Electors: []string{"raft"}, Outage: "led", TimeOut: UsualTimeOut, Graphs: []string{g.String()}}
+		list, err := q.electors()
+		if err != nil {
+			t.Fatal(err)
+		}
+		system, rule := list[0], list[0]
+		system.Label, rule.Label, rule.predicts = "real", "rule", &algo.Algorithm{}
+		tried := 0
+		system.options.Seeds, system.options.Workers = 1, 1
+		system.Entries = []Entry{{Graph: g, Shares: []float64{0.9}}}
+		rule.Entries = []Entry{{Graph: g, Shares: []float64{1, 1}}}
+		both := []surveyed{system, rule}
+		both[0].options.Run = func(_ context.Context, p *harness.Plan) (check.Verdict, error) {
+			v, err := simulate(t.Context(), p)
+			share := c.further[tried]
+			tried++
+			if share < 1 { // nobody led for a part of the second half
+				from := p.TimeLimit / 2
+				v.Outages = append(v.Outages, trace.Outage{Definition: algo.Led.String(), Begin: from, End: p.TimeLimit * 3 / 4})
+			}
+			return v, err
+		}
+		if err := verify(t.Context(), both); err != nil {
+			t.Fatal(err)
+		}
+		if got := predictions(both); tried != furtherTrials || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d trials, %q, want %q", name, tried, got, c.want)
 		}
 	}
 }

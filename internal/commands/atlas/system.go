@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
@@ -107,7 +108,36 @@ func (q *Request) predicted(list *[]surveyed, system *algo.Algorithm, by algo.Se
 	return nil
 }
 
-// predictions says in how many graphs each system fares as predicted, and where it does not.
+// furtherTrials are made of a graph in which a system did not fare as predicted. A machine that stands still
+// for a moment has servers miss heartbeats, which the class of one trial cannot tell from what the graph does.
+const furtherTrials = 2
+
+// verify makes those trials.
+func verify(ctx context.Context, list []surveyed) (err error) {
+	for i := range list {
+		if list[i].predicts == nil {
+			continue
+		}
+		system := &list[i-1]
+		system.further = map[int]Entry{}
+		o := system.options
+		o.Seeds, o.Seed, o.Progress = furtherTrials, o.Seed+1, nil
+		for k := range system.Entries {
+			if within(&system.Entries[k], &list[i].Entries[k]) {
+				continue
+			}
+			made, err := Survey(ctx, system.plan, system.graphs[k:k+1], o)
+			if err != nil {
+				return err
+			}
+			system.further[k] = made[0]
+		}
+	}
+	return nil
+}
+
+// predictions says in how many graphs each system fares as predicted, by most of its trials, and in which its
+// trials differ from that.
 func predictions(list []surveyed) (out []string) {
 	for i := range list {
 		x := &list[i]
@@ -118,13 +148,24 @@ func predictions(list []surveyed) (out []string) {
 		agree := 0
 		var other []string
 		for k := range x.Entries {
-			real, foreseen := &system.Entries[k], &x.Entries[k]
-			if within(real, foreseen) {
-				agree++
-				continue
+			foreseen := &x.Entries[k]
+			trials := append(slices.Clone(system.Entries[k].Shares), system.further[k].Shares...)
+			var classes []string
+			as := 0
+			for _, share := range trials {
+				one := Entry{Shares: []float64{share}}
+				classes = append(classes, one.Class().String())
+				if within(&one, foreseen) {
+					as++
+				}
 			}
-			other = append(other, fmt.Sprintf("%s: %s in %v, predicted %s", system.Label, real.Class(),
-				&real.Graph, foreseen.Class()))
+			if 2*as > len(trials) {
+				agree++
+			}
+			if as < len(trials) {
+				other = append(other, fmt.Sprintf("%s in %v: %s; predicted %s", system.Label,
+					&x.Entries[k].Graph, strings.Join(classes, ", "), foreseen.Class()))
+			}
 		}
 		out = append(out, fmt.Sprintf("%s fares as %s predicts in %d of %s", system.Label, x.Label, agree,
 			console.Plural(len(x.Entries), "graph", "graphs")))
