@@ -109,7 +109,8 @@ func (q *Request) predicted(list *[]surveyed, system *algo.Algorithm, by algo.Se
 }
 
 // furtherTrials are made of a graph in which a system did not fare as predicted. A machine that stands still
-// for a moment has servers miss heartbeats, which the class of one trial cannot tell from what the graph does.
+// for a moment has servers miss heartbeats, which the class of one trial cannot tell from what the graph
+// does.
 const furtherTrials = 2
 
 // verify makes those trials.
