@@ -1,7 +1,8 @@
 #!/bin/sh
 # A Raft that forgets its vote at a restart, of four processes of which at most one is down at a time: a
 # rolling restart gives one term two leaders. Every command that judges has to notice: run, explore (in a
-# minute), prove (in the shortest form) and verify. Takes half a minute.
+# minute), prove (in the shortest form), verify, and a gate over a rolling upgrade, which passes before. Takes a
+# minute.
 set -eu
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
@@ -50,4 +51,12 @@ wants explore 3 'violation: election/raft: leadership: p[0-9] leads term [0-9]*'
 wants prove 3 'leads term 1, which p[0-9] led, after 14 events; no schedule is shorter' \
 	./bench prove raft --nodes 4 --crashes 2 --workers 2 --memory 4000 --time 10m --quiet
 wants verify 3 'violation: leadership: p[0-9] leads term [0-9]*' ./bench verify raft
+repo=$dir/repo
+git clone -q . "$repo"
+(cd "$repo" && go build -o "$dir/plain" ./cmd/bench) # the gate builds head and base from that clone
+echo '// It forgets nothing.' >>"$repo/$plugin"
+wants gate-before 0 'nothing is worse\|unchanged\|no difference' sh -c "cd repo && ../plain gate --base HEAD ../roll.yaml"
+sed 's/env.Save(Stable{n.term, n.votedFor})/env.Save(Stable{n.term, algo.None})/' "$repo/$plugin" >"$dir/mutant.go"
+mv "$dir/mutant.go" "$repo/$plugin"
+wants gate 3 'p[0-9] leads term [0-9]*' sh -c "cd repo && ../plain gate --base HEAD ../roll.yaml"
 exit $failed
