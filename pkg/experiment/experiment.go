@@ -311,7 +311,13 @@ func (e *Experiment) Estimate() (least, most time.Duration) {
 // Resolved is the experiment as a file with every default written out. It loads
 // to the same experiment. A parameter whose default follows from what is swept
 // is left out, since it has no single value.
-func (e *Experiment) Resolved() ([]byte, error) { return slices.Clone(e.resolved), nil }
+func (e *Experiment) Resolved() ([]byte, error) {
+	if len(e.resolved) > config.MaxSize {
+		return nil, fmt.Errorf("the resolved copy of the experiment has %d bytes, and %d is the most that can "+
+			"be read again: use shorter records of the network", len(e.resolved), config.MaxSize)
+	}
+	return slices.Clone(e.resolved), nil
+}
 
 // Hash identifies the configuration: the SHA-256 of its resolved form.
 func (e *Experiment) Hash() string {

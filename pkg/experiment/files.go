@@ -45,10 +45,17 @@ func (f *folder) path(at config.Place, name string) string {
 
 // read is the content of a file.
 func (f *folder) read(at config.Place, name string) ([]byte, error) {
+	return f.readUpTo(at, name, config.MaxSize)
+}
+
+// mostOfRecord is how many bytes a record of pings may have: ping writes about seventy a line.
+const mostOfRecord = 256 << 20
+
+func (f *folder) readUpTo(at config.Place, name string, most int64) ([]byte, error) {
 	if f.memory {
 		return nil, errMemory
 	}
-	data, err := files.Read(f.path(at, name), config.MaxSize)
+	data, err := files.Read(f.path(at, name), most)
 	if err != nil {
 		return nil, reason(err)
 	}
@@ -71,7 +78,7 @@ func (f *folder) record(at config.Place, name string) (l link.Recorded, err erro
 		l.Pairs, err = f.pairs(at, name, link.ReadRecord)
 		return l, err
 	}
-	data, err := f.read(at, name)
+	data, err := f.readUpTo(at, name, mostOfRecord)
 	if err != nil {
 		return l, err
 	}
@@ -99,7 +106,7 @@ func (f *folder) pairs(at config.Place, name string,
 			return nil, fmt.Errorf("%s: expected files that are called by two processes, as 1-2.txt",
 				config.Clip(e.Name()))
 		}
-		data, err := f.read(at, filepath.Join(name, e.Name()))
+		data, err := f.readUpTo(at, filepath.Join(name, e.Name()), mostOfRecord)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}

@@ -109,6 +109,7 @@ func (x *recording) complete() error {
 	if err := l.Check(); err != nil {
 		return errors.New(strings.Replace(err.Error(), "latency: ", "", 1))
 	}
+	r.Summarize()
 	return nil
 }
 
@@ -133,7 +134,7 @@ var columnName = regexp.MustCompile(`^([1-9][0-9]{0,5})-([1-9][0-9]{0,5})$`)
 
 // columns are the records in the columns of a table. The first column may be a time, which is not read.
 func (f *folder) columns(at config.Place, name string) ([]link.Pair, error) {
-	data, err := f.read(at, name)
+	data, err := f.readUpTo(at, name, mostOfRecord)
 	if err != nil {
 		return nil, err
 	}

@@ -208,7 +208,7 @@ func TestSend_Pairs(t *testing.T) {
 
 func TestRecorded_Check(t *testing.T) {
 	t.Parallel()
-	wantError(t, (&Latency{Law: &Recorded{Every: ms}}).Check(), "expected 1 to 20000")
+	wantError(t, (&Latency{Law: &Recorded{Every: ms}}).Check(), "expected 1 to 200000")
 	wantError(t, (&Latency{Law: &Recorded{Values: []time.Duration{ms}}}).Check(), "expected 1ms or more")
 	all := Latency{Law: &Recorded{Every: ms, Values: []time.Duration{Lost, Lost}}}
 	wantError(t, all.Check(), "all of it is lost, expected a delay")
@@ -220,7 +220,7 @@ func TestRecorded_Check(t *testing.T) {
 		"pair [0, 1]: expected two processes":            {{0, 1, []time.Duration{ms}}},
 		"pair [1, 2]: expected two processes, each pair": {{1, 2, []time.Duration{ms}}, {1, 2, []time.Duration{ms}}},
 		"pair [1, 2]: 0 values":                          {{1, 2, nil}},
-		"more than 400000 values in all pairs":           many(21),
+		"more than 4000000 values in all pairs":          many(21),
 	} {
 		wantError(t, (&Latency{Law: &Recorded{Every: ms, Pairs: pairs}}).Check(), text)
 	}

@@ -341,9 +341,12 @@ func (f *Finding) caveat() string {
 		missing = append(missing, "writes take no time (--fsync)")
 	}
 	if r := f.record(); r != nil {
-		missing = append(missing, fmt.Sprintf("nothing happens that is rarer than once in the %v of the "+
-			"record",
-			f.recorded().Round(time.Second)))
+		of := "the record"
+		if f.shows() < f.recorded() {
+			of = "the record that are simulated"
+		}
+		missing = append(missing, fmt.Sprintf("nothing happens that is rarer than once in the %v of %s",
+			f.shows().Round(time.Second), of))
 	} else if !f.network.Loses() {
 		missing = append(missing, "no message is lost (--loss, --pings)")
 	}

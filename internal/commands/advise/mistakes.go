@@ -269,14 +269,21 @@ func (w *model) losses(x *Setting, alone bool) float64 {
 // longestTrial bounds the trials in which false elections are counted.
 const longestTrial = 20 * time.Minute
 
+// mostCounted is how much of a record, resampled, is simulated for a setting that is shown.
+const mostCounted = 32 * time.Hour
+
+// shows is how long the time is in which something has to happen once to be seen: the record, or as much as
+// is simulated of a longer one.
+func (w *model) shows() time.Duration { return min(w.recorded(), mostCounted) }
+
 // counted is the rate in quiet trials that last for some times the length of the record together.
 func (w *model) counted(ctx context.Context, x *Setting, fine bool) (Rate, error) {
-	lengths := w.q.Effort.Lengths / 4
+	lengths, most := w.q.Effort.Lengths/4, mostCounted/8
 	if fine {
-		lengths *= 4
+		lengths, most = w.q.Effort.Lengths, mostCounted
 	}
 	from := x.longest() + 2*x.Beat
-	all := time.Duration(lengths * float64(w.recorded()))
+	all := min(time.Duration(lengths*float64(w.recorded())), most)
 	each := max(min(longestTrial, all/16), 4*x.longest())
 	n := max(int(all/each), 8)
 	p, err := w.quiet(x, from+each+time.Second, -1)
@@ -306,7 +313,7 @@ func (w *model) counted(ctx context.Context, x *Setting, fine bool) (Rate, error
 	low, high := stats.PoissonInterval(events/dispersion, stats.Confidence)
 	out := Rate{Year: events / over, Low: low * dispersion / over, High: high * dispersion / over,
 		How:   byCount,
-		Least: year / float64(w.recorded())}
+		Least: year / float64(w.shows())}
 	out.Network = out.Year
 	return out, nil
 }
