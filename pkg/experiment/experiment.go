@@ -313,8 +313,8 @@ func (e *Experiment) Estimate() (least, most time.Duration) {
 // is left out, since it has no single value.
 func (e *Experiment) Resolved() ([]byte, error) {
 	if len(e.resolved) > config.MaxSize {
-		return nil, fmt.Errorf("the resolved copy of the experiment has %d bytes, and %d is the most that can "+
-			"be read again: use shorter records of the network", len(e.resolved), config.MaxSize)
+		return nil, fmt.Errorf("the resolved copy of the experiment has %d bytes, and %d is the most that "+
+			"can be read again: use shorter records of the network", len(e.resolved), config.MaxSize)
 	}
 	return slices.Clone(e.resolved), nil
 }
