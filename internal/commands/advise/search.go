@@ -187,18 +187,21 @@ func (f *Finding) measure(ctx context.Context, p *Point) error {
 }
 
 // refine finds out about a setting what is shown of it.
-func (f *Finding) refine(ctx context.Context, p *Point, role string) (err error) {
+func (f *Finding) refine(ctx context.Context, p *Point, role string) error {
 	if p.fine {
 		return nil
 	}
 	f.say("the "+role, map[string]float64{Defaults: 0, Advice: 0.8, Fastest: 0.9}[role])
-	if p.Outage, err = f.outages(ctx, &p.Setting, f.q.Effort.Outages, "crashes"); err != nil {
+	outage, err := f.outages(ctx, &p.Setting, f.q.Effort.Outages, "crashes")
+	if err != nil {
 		return err
 	}
-	if p.Rate, err = f.mistakes(ctx, &p.Setting, true); err != nil {
+	p.Outage = outage
+	rate, err := f.mistakes(ctx, &p.Setting, true)
+	if err != nil { // the rate of the search stays
 		return err
 	}
-	p.rated, p.fine = true, true
+	p.Rate, p.rated, p.fine = rate, true, true
 	if !slices.Contains(f.Points, p) {
 		f.Points = append(f.Points, p)
 	}
