@@ -29,11 +29,12 @@ func sets() []algo.Set {
 			System: clientSystem(openshiftLines)},
 		{Name: "patroni", Doc: "Patroni: a ttl of 30 s, a cycle every 10 s",
 			Params: map[string]any{"rule": "ttl", "ttl": 30 * sec, "loop_wait": 10 * sec,
-				"retry_timeout": 10 * sec},
-			Source: "Patroni 4.0: ttl 30, loop_wait 10 and retry_timeout 10 (patroni/config.py).",
-			Differs: "Before a member takes the lead it asks the others how far their logs are. A store " +
-				"that announces the record's end at once is watch: true; failsafe mode and watchdog are " +
-				"missing.",
+				"retry_timeout": 10 * sec, "watch": true},
+			Source: "Patroni 4.0: ttl 30, loop_wait 10 and retry_timeout 10 (patroni/config.py). Between " +
+				"cycles a member watches the leader's key, in etcd, Consul, ZooKeeper and Kubernetes " +
+				"(patroni/dcs, watch).",
+			Differs: "Before a member takes the lead it asks the others how far their logs are. Failsafe " +
+				"mode and watchdog are missing. Without a watch is watch: false.",
 			Demands: "Times are whole seconds, loop_wait >= 1s, retry_timeout >= 3s, ttl >= 20s " +
 				"and loop_wait + 2 retry_timeout <= ttl; Patroni adjusts what is not (config.py, " +
 				"_validate_and_adjust_timeouts).",
