@@ -9,8 +9,6 @@ import (
 	"time"
 )
 
-func lost(n int) []time.Duration { return slices.Repeat([]time.Duration{Lost}, n) }
-
 // TestReadRecord_File: of 200 pings 50 had no answer; duplicates and answers out of order change nothing.
 func TestReadRecord_File(t *testing.T) {
 	t.Parallel()
