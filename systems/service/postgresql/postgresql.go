@@ -79,7 +79,9 @@ func (System) Prepare(ctx context.Context, m service.Member) error {
 // Settings are those of a server, by name.
 func Settings(o service.Options) map[string]string {
 	s := map[string]string{"fsync": "on", "shared_buffers": "16MB", "max_connections": "100",
-		"unix_socket_directories": ""}
+		"unix_socket_directories": "",
+		// Shared memory in the data folder goes with it, also after SIGKILL; that of POSIX would stay.
+		"dynamic_shared_memory_type": "mmap"}
 	if o.NoSync {
 		s["fsync"] = "off"
 	}
