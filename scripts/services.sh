@@ -88,13 +88,6 @@ for _ in $(seq "$kills"); do
 		nothing_left "$killed" >/dev/null && break
 		sleep 0.1
 	done
-	# Between two trials no process is there that could remove the folder of the run, in which there is nothing then
-	# but its lock: the next run removes it.
-	for folder in /dev/shm "${TMPDIR:-/tmp}"; do
-		find "$folder" -mindepth 2 -maxdepth 2 -path "$folder/conclave-$killed-*/lock" -exec dirname {} \; | while read -r empty; do
-			[ "$(ls -A "$empty")" != lock ] || rm -r "$empty"
-		done
-	done
 	nothing_left "$killed"
 done
 echo "services: no program, folder or mount was left, also after $kills SIGKILLs"

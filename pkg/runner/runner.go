@@ -97,13 +97,18 @@ func Header(e *experiment.Experiment, argv []string) results.Header {
 	return h
 }
 
+// wired says whether some trial of e has a wire.
+func wired(e *experiment.Experiment) bool {
+	return slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Plan.Network.Wire })
+}
+
 // columns are the metrics that trials of e can have.
 func columns(e *experiment.Experiment) []*metric.Metric {
 	several := slices.ContainsFunc(e.Algorithms, func(a experiment.Algorithm) bool {
 		alg, err := algo.Lookup(a.ID)
 		return err == nil && alg.Spec.Admits.Several()
 	})
-	wired := slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Plan.Network.Wire })
+	wired := wired(e)
 	return slices.DeleteFunc(metric.Columns(e.Problem), func(m *metric.Metric) bool {
 		return m.Several && !several || m.Bubble && e.Transport != transport.Bubble.Name || m.Wire && !wired
 	})
@@ -284,7 +289,7 @@ func (r *run) hostRound(ctx context.Context, todo []experiment.Trial) ([]experim
 	}
 	token := fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff)
 	machine, sites, err := r.options.machine(ctx, r.experiment, Room{
-		Nodes: most, Run: r.store.Header().Run + "-" + token, Pause: pause,
+		Nodes: most, Run: r.store.Header().Run + "-" + token, Pause: pause, Wire: wired(r.experiment),
 	})
 	if err != nil {
 		return nil, err

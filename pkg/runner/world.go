@@ -57,7 +57,8 @@ func replay(ctx context.Context, e *experiment.Experiment, t *experiment.Trial, 
 	if e.Virtual() {
 		return work.Simulate(&plan, sink)
 	}
-	m, _, err := o.machine(ctx, e, Room{Nodes: plan.Nodes, Run: plan.Trial, Pause: plan.LongestPause()})
+	m, _, err := o.machine(ctx, e, Room{Nodes: plan.Nodes, Run: plan.Trial, Pause: plan.LongestPause(),
+		Wire: plan.Network.Wire})
 	if err != nil {
 		return out, err
 	}

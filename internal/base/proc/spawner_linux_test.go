@@ -124,6 +124,12 @@ func TestSpawner_Sweep(t *testing.T) {
 // of this process again.
 func TestSpawner_Net(t *testing.T) {
 	t.Parallel()
+	name := func(path string) string {
+		target, err := os.Readlink(path)
+		must(t, err)
+		return target
+	}
+	own := name("/proc/thread-self/ns/net") // the main thread, which /proc/self has, may be one that has left it
 	type made struct {
 		ns  *os.File
 		err error
@@ -146,12 +152,6 @@ func TestSpawner_Net(t *testing.T) {
 		t.Skip("no network namespaces here:", m.err)
 	}
 	defer func() { _ = m.ns.Close() }()
-	name := func(path string) string {
-		target, err := os.Readlink(path)
-		must(t, err)
-		return target
-	}
-	own := name("/proc/self/ns/net")
 	other := name(fmt.Sprintf("/proc/self/fd/%d", m.ns.Fd()))
 	s := NewSpawner()
 	defer func() { must(t, s.Close()) }()

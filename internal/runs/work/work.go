@@ -34,6 +34,7 @@ type Room struct {
 	Ready time.Duration // how long nodes may take to be ready; 0: the usual time
 	Limit int64         // bytes of records that a node may write; 0: the usual limit
 	Pause time.Duration // the longest that a node is to be paused
+	Wire  bool          // some trial has a wire
 	// Spread says over which hosts the machine spreads trials, for Config.Spread; nil: over none.
 	Spread []byte
 }

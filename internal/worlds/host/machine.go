@@ -39,6 +39,7 @@ type MachineConfig struct {
 	Ready    time.Duration        // how long nodes may take to be ready; 0: 10 s and 20 ms a node
 	Limit    int64                // bytes of records that a node may write; 0: 256 MiB
 	Pause    time.Duration        // the longest that a node is to be paused: nobody may take it for dead
+	Wire     bool                 // some trial has a wire
 	Wall     func() time.Duration // the wall clock, for tests; nil: the system's
 
 	Placement harness.Placement // of processes, where there are several hosts
@@ -63,8 +64,8 @@ type Machine struct {
 	services   agent.Comparer // of this machine's time services, likewise
 	known      [][]bound      // of the clocks, when FarClocks looked
 	wire       *wire.Wire     // of the present trial, if it has one
-	mover      *proc.Spawner  // of what moves its packets
-	folder     string         // of the nodes of this machine; "": they are elsewhere
+	keeper     *wire.Wire     // one without ends, for the folder of the nodes
+	mover      *proc.Spawner  // of their processes
 }
 
 // A Host is a machine with nodes.
@@ -95,11 +96,25 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.folder = nodes.Folder()
+	if err := m.keep(&cfg, nodes.Folder()); err != nil {
+		nodes.Close()
+		return nil, err
+	}
 	if err := m.open(cfg, Host{Agent: nodes}); err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// keep has a folder removed if this process is killed. Where there is no wire, the trials that want one say
+// so.
+func (m *Machine) keep(cfg *MachineConfig, folder string) (err error) {
+	if !cfg.Wire || wire.Available() != nil {
+		return nil
+	}
+	m.cfg, m.mover = *cfg, proc.NewSpawner()
+	m.keeper, err = wire.Keep(m.mover, m.wireConfig(0), folder)
+	return err
 }
 
 // NewMachineOf is a machine whose nodes these hosts start. Their agents are closed with it,
@@ -253,8 +268,11 @@ func (m *Machine) Close() {
 	for _, h := range m.hosts {
 		h.Agent.Close()
 	}
+	if m.keeper != nil {
+		m.keeper.Close()
+	}
 	if m.mover != nil {
-		_ = m.mover.Close() // the process ended with its trial
+		_ = m.mover.Close() // its processes have ended
 	}
 }
 

@@ -41,13 +41,12 @@ func (t *trial) openWire() error {
 	if m.mover == nil {
 		m.mover = proc.NewSpawner()
 	}
-	w, err := wire.Open(m.mover, wire.Config{Exe: m.cfg.Exe, Args: m.cfg.WireArgs, Ends: t.setup.Nodes,
-		Env: slices.Concat(os.Environ(), []string{"CONCLAVE_RUN=" + m.cfg.Run}, m.cfg.Telltale)})
+	w, err := wire.Open(m.mover, m.wireConfig(t.setup.Nodes))
 	if err != nil {
 		return err
 	}
 	m.wire = w
-	if err := w.Begin(wire.Plan{Network: t.setup.Network.Packets(), Remains: m.folder}); err != nil {
+	if err := w.Begin(wire.Plan{Network: t.setup.Network.Packets()}); err != nil {
 		return err
 	}
 	for _, e := range t.known {
@@ -56,6 +55,12 @@ func (t *trial) openWire() error {
 		}
 	}
 	return nil
+}
+
+// wireConfig is for a wire with so many ends.
+func (m *Machine) wireConfig(ends int) wire.Config {
+	return wire.Config{Exe: m.cfg.Exe, Args: m.cfg.WireArgs, Ends: ends,
+		Env: slices.Concat(os.Environ(), []string{"CONCLAVE_RUN=" + m.cfg.Run}, m.cfg.Telltale)}
 }
 
 func (m *Machine) closeWire() {

@@ -31,8 +31,8 @@ const (
 // out. The devices are files that it has inherited, number 3 being that of the first of so many ends. When
 // in ends, so does the process.
 func Run(in io.Reader, out io.Writer, ends int) error {
-	if ends < 1 || ends > Most {
-		return fmt.Errorf("wire: %d ends, expected 1 to %d", ends, Most)
+	if ends < 0 || ends > Most {
+		return fmt.Errorf("wire: %d ends, expected 0 to %d", ends, Most)
 	}
 	debug.SetGCPercent(400) // packets allocate nothing; orders do
 	in, out = proc.Streams(in, out)
@@ -83,22 +83,22 @@ type mover struct {
 // hear reads orders until there are no more, at which this process ends.
 func (m *mover) hear(in io.Reader) {
 	lines := json.NewDecoder(bufio.NewReaderSize(in, 64<<10))
-	remains := ""
+	folder := ""
 	for {
 		var o order
 		err := lines.Decode(&o)
 		if errors.Is(err, io.EOF) {
-			remove(remains)
+			remove(folder)
 			os.Exit(0)
 		}
 		if err == nil && o.Plan != nil {
-			remains = o.Plan.Remains
 			err = o.Plan.Network.Check()
 		}
 		if err != nil {
 			m.say(reply{Error: "order: " + err.Error()})
 			os.Exit(1)
 		}
+		folder = cmp.Or(o.Folder, folder)
 		m.mu.Lock()
 		m.orders = append(m.orders, o)
 		m.mu.Unlock()

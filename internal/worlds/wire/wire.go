@@ -43,7 +43,7 @@ type Config struct {
 	Exe  string   // a program that calls Run
 	Args []string // that make it do so; the number of ends follows them
 	Env  []string // its environment; nil: that of this process
-	Ends int      // from 1 to Most
+	Ends int      // from 1 to Most; Keep has none
 }
 
 // A Plan is what a wire is from one instant on. Packets on their way are forgotten, as are all cuts, and
@@ -54,9 +54,6 @@ type Plan struct {
 	// in effects are offsets from it. 0: that is not known yet; see Wire.Start. Until the start packets take
 	// what they would take at that instant, and no link is cut.
 	Start time.Duration `json:"start"`
-	// Remains is a folder that is removed when the owner of the wire is killed, and with it whatever wrote
-	// there; "": there is none.
-	Remains string `json:"remains,omitempty"`
 }
 
 // Stats is what has happened since the last Plan.
@@ -151,6 +148,8 @@ type order struct {
 	Start  time.Duration `json:"start,omitempty"`
 	Effect *fault.Effect `json:"effect,omitempty"`
 	Stats  bool          `json:"stats,omitempty"`
+	// Folder is removed when there are no more orders.
+	Folder string `json:"folder,omitempty"`
 }
 
 // A reply is a line that it writes.

@@ -36,6 +36,25 @@ func Open(s *proc.Spawner, cfg Config) (*Wire, error) {
 	if cfg.Ends < 1 || cfg.Ends > Most {
 		return nil, fmt.Errorf("wire: %d ends, expected 1 to %d", cfg.Ends, Most)
 	}
+	return launch(s, cfg)
+}
+
+// Keep makes a wire without ends, which has nothing to do but to remove a folder when this process is killed,
+// and with it whatever wrote there. Close leaves the folder as it is.
+func Keep(s *proc.Spawner, cfg Config, folder string) (*Wire, error) {
+	cfg.Ends = 0
+	w, err := launch(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.ask(order{Folder: folder}); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func launch(s *proc.Spawner, cfg Config) (*Wire, error) {
 	if err := Available(); err != nil {
 		return nil, err
 	}

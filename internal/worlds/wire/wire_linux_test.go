@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -317,4 +318,25 @@ func checkDevice() error {
 		}
 	}
 	return nil
+}
+
+// TestWire_Keep: a wire without ends lasts until its owner has gone, and then removes what is there.
+func TestWire_Keep(t *testing.T) {
+	t.Parallel()
+	needWire(t)
+	s := proc.NewSpawner()
+	t.Cleanup(func() { must(t, s.Close()) })
+	folder := filepath.Join(t.TempDir(), "run")
+	must(t, os.MkdirAll(filepath.Join(folder, "trial"), 0o700))
+	w, err := Keep(s, config(0), folder)
+	must(t, err)
+	t.Cleanup(w.Close)
+	if _, err := os.Stat(folder); err != nil {
+		t.Error("while its owner lives:", err)
+	}
+	must(t, w.child.Stdin.Close()) // as the system does when the owner is killed
+	<-w.child.Done()
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it is still there:", err)
+	}
 }

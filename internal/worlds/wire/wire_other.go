@@ -33,6 +33,9 @@ func Open(*proc.Spawner, Config) (*Wire, error) { return nil, Available() }
 // Begin is Available.
 func (*Wire) Begin(Plan) error { return Available() }
 
+// Keep is Available.
+func Keep(*proc.Spawner, Config, string) (*Wire, error) { return nil, Available() }
+
 // Start is Available.
 func (*Wire) Start(time.Duration) error { return Available() }
 

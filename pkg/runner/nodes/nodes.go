@@ -48,7 +48,7 @@ func Local(o runner.Options, external bus.DialConfig) func(runner.Room) (runner.
 	return func(r runner.Room) (runner.Machine, error) {
 		m, err := host.NewMachine(host.MachineConfig{Exe: o.Exe, NodeArgs: o.NodeArgs, BusArgs: o.BusArgs,
 			WireArgs: o.WireArgs, Nodes: r.Nodes, Run: r.Run, Ready: r.Ready, Limit: r.Limit,
-			Pause: r.Pause, External: external})
+			Pause: r.Pause, Wire: r.Wire, External: external})
 		if err != nil {
 			return nil, err
 		}
