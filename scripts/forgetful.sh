@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 plugin=plugins/election/raft/raft.go
-sed 's/env.Save(Stable{n.term, n.votedFor})/env.Save(Stable{n.term, algo.None})/' $plugin >"$dir/raft.go"
+forget='s/env.Save(Stable{n.term, n.votedFor})/env.Save(Stable{n.term, algo.None})/'
+sed "$forget" $plugin >"$dir/raft.go"
 ! cmp -s $plugin "$dir/raft.go" || { echo "forgetful: $plugin saves its vote elsewhere now"; exit 1; }
 printf '{"Replace": {"%s": "%s"}}\n' "$PWD/$plugin" "$dir/raft.go" >"$dir/overlay.json"
 go build -overlay "$dir/overlay.json" -o "$dir/bench" ./cmd/bench
@@ -56,7 +57,7 @@ git clone -q . "$repo"
 (cd "$repo" && go build -o "$dir/plain" ./cmd/bench) # the gate builds head and base from that clone
 echo '// It forgets nothing.' >>"$repo/$plugin"
 wants gate-before 0 'nothing is worse\|unchanged\|no difference' sh -c "cd repo && ../plain gate --base HEAD ../roll.yaml"
-sed 's/env.Save(Stable{n.term, n.votedFor})/env.Save(Stable{n.term, algo.None})/' "$repo/$plugin" >"$dir/mutant.go"
+sed "$forget" "$repo/$plugin" >"$dir/mutant.go"
 mv "$dir/mutant.go" "$repo/$plugin"
 wants gate 3 'p[0-9] leads term [0-9]*' sh -c "cd repo && ../plain gate --base HEAD ../roll.yaml"
 exit $failed

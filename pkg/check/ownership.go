@@ -81,7 +81,7 @@ func (o *ownership) write(j *Judge, r *trace.Record, entries []trace.Operation) 
 			continue
 		case op.Process != r.Process:
 			o.stale++
-			j.violate(fencing, "p%d wrote as the owner at %v, and was not refused: p%d had entered at %v",
+			j.violate(fencing, "p%d wrote as the holder at %v, and was not refused: p%d had entered at %v",
 				r.Process, began, op.Process, op.End)
 		}
 		return

@@ -10,8 +10,8 @@ import (
 
 func onWire(p *harness.Plan) { p.Network.Wire = true }
 
-// ownerWrote is a write of the holder of a lock that began earlier, and what became of it.
-func ownerWrote(ms float64, p uint32, began float64, t trace.Type) trace.Record {
+// holderWrote is a write of the holder of a lock that began earlier, and what became of it.
+func holderWrote(ms float64, p uint32, began float64, t trace.Type) trace.Record {
 	r := at(ms, t, p)
 	r.Arg = uint64(time.Duration(began * float64(ms1)))
 	return r
@@ -34,17 +34,17 @@ func TestOwnership(t *testing.T) {
 		"none writes":   {join(split, ends, after), outlived, 3, nil},
 		"one inside":    {join(entry(1, 0, 0, 1), entry(2, 2, 2, 3)), "", 0, nil},
 		"owner crashes": {join(split, at(6, trace.Crash, 1), after), outlived, 1, nil},
-		"refused": {join(split, ends, ownerWrote(9, 1, 8, trace.Unwritten), after), outlived, 3,
+		"refused": {join(split, ends, holderWrote(9, 1, 8, trace.Unwritten), after), outlived, 3,
 			map[string]float64{"writes_refused": 1, "writes_late": 0}},
-		"accepted": {join(split, ends, ownerWrote(9, 1, 8, trace.Written), after),
+		"accepted": {join(split, ends, holderWrote(9, 1, 8, trace.Written), after),
 			outlived, 3,
 			map[string]float64{"writes_refused": 0, "writes_late": 1}},
-		"begun before": {join(split, ownerWrote(9, 1, 4, trace.Written), ends, after), outlived, 3,
+		"begun before": {join(split, holderWrote(9, 1, 4, trace.Written), ends, after), outlived, 3,
 			map[string]float64{"writes_refused": 0, "writes_late": 0}},
-		"alone": {join(entry(1, 0, 0, 1), entry(2, 2, 2, 3), ownerWrote(9, 1, 8, trace.Written)),
-			"fencing: p1 wrote as the owner at 8ms, and was not refused: p2 had entered at 2ms", 0,
+		"alone": {join(entry(1, 0, 0, 1), entry(2, 2, 2, 3), holderWrote(9, 1, 8, trace.Written)),
+			"fencing: p1 wrote as the holder at 8ms, and was not refused: p2 had entered at 2ms", 0,
 			map[string]float64{"writes_refused": 0, "writes_late": 1}},
-		"by the last": {join(split, ends, ownerWrote(9, 2, 8, trace.Written), after), outlived, 3,
+		"by the last": {join(split, ends, holderWrote(9, 2, 8, trace.Written), after), outlived, 3,
 			map[string]float64{"writes_refused": 0, "writes_late": 0}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"encoding/json"
-	"reflect"
+	"fmt"
 	"runtime"
 	"slices"
+
+	"github.com/conclave-bench/conclave/pkg/harness"
 )
 
 // experiment makes the cells; it is complete only if nothing was reported.
@@ -33,15 +35,18 @@ func (d *draft) experiment() *Experiment {
 	e.Overrides, e.Notes = d.overrides(), d.notes
 	sum := newSummary(d)
 	var variants []*variant
+	numbers := map[string]int{} // of the cells, by their plans
 	for _, c := range d.contenders {
 		d.each(c, func(at []int) {
-			if v := d.variant(c, at); v.addCell(&e, sum) {
+			if v := d.variant(c, at); v.addCell(&e, sum, numbers) {
 				variants = append(variants, v)
 			}
 		})
 	}
 	sum.unused(d)
-	d.distinct(&e)
+	if d.repeated != "" {
+		d.Add(d.leaves["sweep"].Raw.At, "sweep", "%s", d.repeated)
+	}
 	if d.Count() > 0 {
 		return nil
 	}
@@ -68,13 +73,10 @@ func (d *draft) experiment() *Experiment {
 }
 
 // addCell makes the plan and puts the cell behind the others, if it is to have one.
-func (v *variant) addCell(e *Experiment, sum *summary) bool {
+func (v *variant) addCell(e *Experiment, sum *summary, numbers map[string]int) bool {
 	v.checkOwn()
 	plan := v.plan()
-	same := func(c Cell) bool { return reflect.DeepEqual(&c.Plan, &plan) }
-	if v.spared && slices.ContainsFunc(e.Cells, same) {
-		e.Notes = append(e.Notes, plan.Label+" has no servers: it runs once for all faults of servers")
-		e.Notes = slices.Compact(e.Notes)
+	if v.repeats(e, &plan, numbers) {
 		return false
 	}
 	e.Cells = append(e.Cells, Cell{
@@ -102,21 +104,26 @@ func (v *variant) addCell(e *Experiment, sum *summary) bool {
 	return true
 }
 
-// distinct refuses two cells that are the same: their trials would be too.
-func (d *draft) distinct(e *Experiment) {
-	seen := map[string]int{}
-	for i := range e.Cells {
-		p := e.Cells[i].Plan
-		b, err := json.Marshal(&p)
-		if err != nil {
-			d.Add(d.top(), "", "cell %d: %v", i+1, err)
-			continue
-		}
-		if first := seen[string(b)]; first > 0 {
-			d.Add(d.leaves["sweep"].Raw.At, "sweep", "cells %d and %d of %s are the same: a key that "+
-				"varies has no effect there; zip it with the key that it depends on", first, i+1, p.Label)
-			return
-		}
-		seen[string(b)] = i + 1
+// repeats says whether the cell is to be left out, since one with the same plan is there already: numbers has
+// those so far, by plans in JSON. To run the same trials again is a mistake, unless the cells differ in
+// faults of servers alone, and the algorithm has no servers.
+func (v *variant) repeats(e *Experiment, plan *harness.Plan, numbers map[string]int) bool {
+	b, err := json.Marshal(plan)
+	if err != nil {
+		v.Add(v.top(), "", "cell %d: %v", len(e.Cells)+1, err)
+		return false
 	}
+	first := numbers[string(b)]
+	switch {
+	case first == 0:
+		numbers[string(b)] = len(e.Cells) + 1
+		return false
+	case v.spared:
+		e.Notes = append(e.Notes, plan.Label+" has no servers: it runs once for all faults of servers")
+		e.Notes = slices.Compact(e.Notes)
+	case v.repeated == "":
+		v.repeated = fmt.Sprintf("cells %d and %d of %s are the same: a key that varies has no effect "+
+			"there; zip it with the key that it depends on", first, len(e.Cells)+1, plan.Label)
+	}
+	return v.spared
 }

@@ -19,6 +19,7 @@ type draft struct {
 	skipped    []string // systems that are not installed, each with its remedy
 	axes       []axis
 	notes      []string
+	repeated   string // which cells are the same, though they must not be; "": none
 }
 
 // A contender is an algorithm of the experiment while it is being put together.

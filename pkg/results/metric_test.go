@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -8,35 +9,37 @@ import (
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
 
-// TestObserve: who broke a promise, or was spoiled, says nothing; who timed out has seen
-// what came before, and of the times that it waited for is known to be longer.
+// TestObserve: a trial that was spoiled says nothing, and one that broke a promise nothing but what the breach
+// was. One that timed out has seen what came before, and what it waited for is known to be longer.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	trial := testTrial(1)
 	only(&trial, metric.Detection.Of(3), metric.Suspicion.Of(4), metric.Election.Of(nan),
 		metric.Downtime.Of(5), metric.SplitBrain.Of(6), metric.MessageDelays.Of(7), metric.LatencyAchieved.Of(8),
-		metric.Knee.Of(nan), metric.KeptUp.Of(nan), metric.WarmupFound.Of(5))
+		metric.SplitOwnership.Of(3), metric.Knee.Of(nan), metric.KeptUp.Of(nan), metric.WarmupFound.Of(5))
 	trial.Set(metric.SchedDelay.Of(9))
 	for _, tt := range []struct {
 		metric      string
 		ok, timeout string
+		violated    string // of a metric of the breach itself; "": nothing
 	}{
-		{"detection_ms", "3 1", "3 1"},
-		{"suspicion_ms", "4 1", "4 1"},
-		{"election_ms", "0 0", "0 2"},
-		{"downtime_ms", "5 1", "0 2"},
-		{"split_brain_ms", "6 1", "0 0"},
-		{"message_delays", "7 1", "0 0"},
-		{"heal_ms", "0 0", "0 0"},
-		{"messages", "20 1", "0 0"},
-		{"duration_ms", "11.5 1", "0 2"},
-		{"late_share", "0 0", "0 0"},
-		{"latency_achieved_ms", "8 1", "0 0"},
-		{"sched_delay_p99_ms", "9 1", "0 0"},
-		{"knee_per_s", "0 2", "0 0"}, // beyond what was looked at
-		{"kept_up_per_s", "0 0", "0 0"},
-		{"warmup_found", "5 1", "0 0"},
-		{"no_such_ms", "0 0", "0 0"},
+		{"detection_ms", "3 1", "3 1", ""},
+		{"suspicion_ms", "4 1", "4 1", ""},
+		{"election_ms", "0 0", "0 2", ""},
+		{"downtime_ms", "5 1", "0 2", ""},
+		{"split_brain_ms", "6 1", "0 0", ""},
+		{"message_delays", "7 1", "0 0", ""},
+		{"heal_ms", "0 0", "0 0", ""},
+		{"messages", "20 1", "0 0", ""},
+		{"duration_ms", "11.5 1", "0 2", ""},
+		{"late_share", "0 0", "0 0", ""},
+		{"latency_achieved_ms", "8 1", "0 0", ""},
+		{"sched_delay_p99_ms", "9 1", "0 0", ""},
+		{"knee_per_s", "0 2", "0 0", ""}, // beyond what was looked at
+		{"kept_up_per_s", "0 0", "0 0", ""},
+		{"warmup_found", "5 1", "0 0", ""},
+		{"no_such_ms", "0 0", "0 0", ""},
+		{"split_ownership_ms", "3 1", "0 0", "3 1"},
 	} {
 		for _, status := range trace.Statuses() {
 			want := "0 0"
@@ -45,6 +48,8 @@ func TestObserve(t *testing.T) {
 				want = tt.ok
 			case trace.TimedOut:
 				want = tt.timeout
+			case trace.Violated:
+				want = cmp.Or(tt.violated, want)
 			}
 			if got := fmt.Sprint(trial.Observe(tt.metric)); got != want {
 				t.Errorf("%s of a trial with status %s: %s, want %s", tt.metric, status, got, want)

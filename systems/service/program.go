@@ -23,9 +23,9 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is not installed (Debian's package %s)", e.Program, e.Package)
 }
 
-// Find is the path of a program: a path, a name that PATH is searched for, or a pattern of paths, such as
-// "/usr/lib/postgresql/*/bin/postgres", of which it is the last one, or else that of its name. Its error is a
-// *MissingError.
+// Find is the path of a program. It is given as a path, as a name, which is looked up in PATH, or as a pattern
+// of paths, such as "/usr/lib/postgresql/*/bin/postgres": then the last match counts, or the name alone if
+// there is no match. The error is a *MissingError.
 func Find(program, pkg string) (string, error) {
 	name, pattern := filepath.Base(program), strings.ContainsAny(program, "*?[")
 	if hidden.Load() && (pattern || !filepath.IsAbs(program)) {

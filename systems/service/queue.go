@@ -10,7 +10,7 @@ import (
 )
 
 // A Line is what a system has in which clients stand in line for a key, each as long as its session lasts,
-// and the first one holds the key. Methods without a context may last longer than whoever calls them.
+// and the first one holds the key. Methods without a context may still run when their caller has given up.
 type Line interface {
 	// Join puts a client at the end of the line. Its place begins with name, which no other place has.
 	Join(key Key, name, value string) (place string, err error)

@@ -19,8 +19,8 @@ func Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Retry calls f until it succeeds or ctx ends, and then returns its last error too. It waits for every in
-// between.
+// Retry calls f until it succeeds or ctx ends, and pauses for every between two calls. If ctx ends first, the
+// error joins that of ctx and the last one of f.
 func Retry(ctx context.Context, every time.Duration, f func() error) error {
 	for {
 		err := f()

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -162,17 +161,17 @@ func (f *Finding) addCheck(d *answer.Document) {
 	}
 	low, high := stats.QuantileInterval(c.measured, 0.5, stats.Confidence)
 	foreseen, real := stats.Quantile(c.predicted, 0.5), stats.Quantile(c.measured, 0.5)
-	verdict := fmt.Sprintf("outside the 95 %% interval of what was measured, %s to %s", millis(low),
-		millis(high))
-	switch {
-	case math.IsNaN(low):
-		verdict = "known no better than that: so few crashes have no interval"
-	case low <= foreseen && foreseen <= high:
-		verdict = "within" + strings.TrimPrefix(verdict, "outside")
+	verdict := "too few crashes for an interval"
+	if !math.IsNaN(low) {
+		where := "outside"
+		if low <= foreseen && foreseen <= high {
+			where = "within"
+		}
+		verdict = fmt.Sprintf("the prediction is %s the 95 %% interval of what was measured, %s to %s", where,
+			millis(low), millis(high))
 	}
 	d.Say(console.Wrap(fmt.Sprintf("checked with %d crashes of the leader of %s, with the advice and on "+
-		"this network: the outage was %s in the median where %s were predicted, %.0f %% %s; the prediction "+
-		"is %s",
+		"this network: the outage was %s in the median where %s were predicted, %.0f %% %s; %s",
 		len(c.measured), c.what, millis(real), millis(foreseen), 100*math.Abs(real/foreseen-1),
 		map[bool]string{true: "longer", false: "shorter"}[real >= foreseen], verdict), 2)[2:])
 	if less := c.crashes - len(c.measured); less > 0 {

@@ -218,7 +218,8 @@ func (w *model) stresses(exact bool) (tries []float64) {
 	return tries
 }
 
-// worse is the network with such a loss, or so many times the bursts.
+// worse is the network with that probability of a loss, or, if it has bursts, with bursts so many times as
+// frequent.
 func (w *model) worse(loss, times float64) link.Network {
 	n := w.network
 	if n.Burst == nil {

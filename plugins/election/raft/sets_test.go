@@ -70,6 +70,32 @@ func TestSets(t *testing.T) {
 	}
 }
 
+// TestSets_Phases: processes whose ticks come together stand together in every tenth election, and then a second
+// time-out follows, so that it often takes longer than 2.6 s from the crash on. With ticks apart it rarely does.
+func TestSets_Phases(t *testing.T) {
+	t.Parallel()
+	const trials = 200
+	spec, long := &algotest.Lookup(t, id).Spec, map[string]int{}
+	for _, name := range []string{"etcd", "etcd-3-4"} {
+		set, err := spec.SetOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(trials) {
+			crash := 3*time.Second + time.Duration(seed)*7*ms
+			plan := script(t, 3, set.Params, time.Minute, algotest.Crash(crash, 3))
+			plan.Leader, plan.Seed = 3, seed
+			o := run(t, plan)
+			if o.Operations[len(o.Operations)-1].End-crash > 2600*ms {
+				long[name]++
+			}
+		}
+	}
+	if together, apart := long["etcd"], long["etcd-3-4"]; together < trials/25 || apart > together/2 {
+		t.Errorf("longer than 2.6 s: %d of %d with ticks together, %d with ticks apart", together, trials, apart)
+	}
+}
+
 // TestSets_Demands: what each system takes, and the setting next to what it does not.
 func TestSets_Demands(t *testing.T) {
 	t.Parallel()

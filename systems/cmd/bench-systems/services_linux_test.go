@@ -107,7 +107,7 @@ func TestServices_Refused(t *testing.T) {
 	}
 }
 
-// TestServices_Upgraded: a run does not go on with another version of a system.
+// TestServices_Upgraded: a run does not go on with another version of a system, and no trial is replayed.
 func TestServices_Upgraded(t *testing.T) {
 	needWire(t)
 	dir := t.TempDir()
@@ -115,8 +115,12 @@ func TestServices_Upgraded(t *testing.T) {
 	if said, code := run(t, dir); code != 5 {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
+	said, code := bench(t, "replay", filepath.Join(dir, "x", "latest"), "--trial", "1")
+	if want := "is a system of other programs, which cannot be run again"; code != 2 || !strings.Contains(said, want) {
+		t.Errorf("replay: exit code %d: %s; expected %q", code, said, want)
+	}
 	fake(t, "etcd Version: 2.2.2", "exit 3")
-	said, code := bench(t, "run", "--resume", filepath.Join(dir, "x", "latest"))
+	said, code = bench(t, "run", "--resume", filepath.Join(dir, "x", "latest"))
 	if want := "has service_version 1.1.1, and here it would have 2.2.2; install the system"; code != 2 ||
 		!strings.Contains(said, want) {
 		t.Errorf("exit code %d: %s; expected %q", code, said, want)

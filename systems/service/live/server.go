@@ -22,8 +22,8 @@ type server struct {
 	running *servers.Server
 	machine *machine
 	cancel  context.CancelFunc
-	over    sync.WaitGroup // of who asks for the leader, and who starts programs again
-	among   bool           // clients: the election of the trial, so that servers do not name who leads them
+	over    sync.WaitGroup // for the goroutines that poll the leader and restart programs
+	among   bool           // the trial is an election among clients, and servers do not report theirs
 	leader  algo.ID
 	term    uint64
 }
