@@ -78,7 +78,8 @@ func TestStandstill(t *testing.T) {
 		"since the last entry": {join(requested(0, 1, 0), requested(1, 2, 1), at(2, trace.Granted, 1),
 			at(3, trace.Released, 1), at(6, trace.Granted, 2), at(7, trace.Released, 2)), 4},
 		"nobody waits in between": {join(entry(1, 0, 1, 2), entry(2, 50, 52, 53)), 2},
-		"a crash ends it":         {join(entry(1, 0, 1, 2), requested(3, 2, 3), at(5, trace.Crash, 2)), 2},
+		"a crash ends it": {join(entry(1, 0, 1, 2), requested(3, 2, 3), at(5, trace.Crash, 2),
+			entry(1, 20, 21, 22)), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
