@@ -91,7 +91,12 @@ func TestTrial_ServiceCrashes(t *testing.T) {
 			count[r.Text] = true
 		}
 	}
-	if down < ms(200) || up < ms(500) || last != fmt.Sprintf("granted %d", len(count)) {
+	given := 0
+	if _, err := fmt.Sscanf(last, "granted %d", &given); err != nil {
+		t.Fatal(err)
+	}
+	// A crash between a grant in the file and its answer loses that answer, and no more than that.
+	if lost := given - len(count); down < ms(200) || up < ms(500) || lost < 0 || lost > 1 {
 		t.Errorf("down at %v, up at %v, then %q after %d", down, up, last, len(count))
 	}
 	if list, _ := exec.Command("pgrep", "-x", "-f", "sleep 600").Output(); len(list) > 0 {
