@@ -39,8 +39,8 @@ func drawn(t *testing.T, seed uint64, effort Effort) *Finding {
 	return f
 }
 
-// truth is the rate of a setting by other seeds and so many times the paths and replications. Losses and
-// bursts are as they are.
+// truth estimates the rate of a setting with other seeds, and with the given multiple of paths and
+// replications. It leaves losses and bursts unchanged.
 func (f *Finding) truth(t *testing.T, x *Setting, times int) Rate {
 	t.Helper()
 	m, q := *f.model, *f.q

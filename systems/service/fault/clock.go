@@ -35,10 +35,13 @@ func NewClock(folder string) (*Clock, error) {
 	return c, c.Set(0, 1)
 }
 
-// Env is what a program's environment needs from its start on.
-func (c *Clock) Env() []string {
-	return []string{"LD_PRELOAD=" + c.library, "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_NO_CACHE=1",
+// Wrap has a program go by the clock from its start on. The program gets a folder of its own for shared
+// memory: libfaketime leaves files there when the program is killed, and names them after its PID alone,
+// which a program in another namespace may have, too.
+func (c *Clock) Wrap(of service.Command) service.Command {
+	env := []string{"LD_PRELOAD=" + c.library, "FAKETIME_TIMESTAMP_FILE=" + c.file, "FAKETIME_NO_CACHE=1",
 		"DONT_FAKE_MONOTONIC=1"}
+	return ownMemory(of, env)
 }
 
 // Set has the clock be ahead of the right time (negative: behind), and, from when the program began, run

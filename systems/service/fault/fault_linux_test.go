@@ -245,6 +245,9 @@ func seconds(t *testing.T, a netip.Addr) int64 {
 func TestClock(t *testing.T) {
 	s := &redis.System{}
 	servicetest.Need(t, s)
+	if !inside(t) {
+		return
+	}
 	clock, err := NewClock(t.TempDir())
 	if err != nil {
 		servicetest.Lacks(t, err)
@@ -254,7 +257,7 @@ func TestClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	c.Env = clock.Env()
+	c.Wrap = clock.Wrap
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	if err := c.Up(ctx); err != nil {

@@ -2,7 +2,10 @@
 
 package fault
 
-import "github.com/conclave-bench/conclave/internal/base/proc"
+import (
+	"github.com/conclave-bench/conclave/internal/base/proc"
+	"github.com/conclave-bench/conclave/systems/service"
+)
 
 // A Disk needs Linux.
 type Disk struct{}
@@ -30,3 +33,8 @@ func (*Processor) Set(float64) error { return ErrNotLinux }
 
 // Close does nothing.
 func (*Processor) Close() error { return nil }
+
+func ownMemory(c service.Command, env []string) service.Command {
+	c.Env = append(c.Env, env...)
+	return c
+}

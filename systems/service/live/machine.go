@@ -36,9 +36,10 @@ func anyOf(faults, of []string) bool {
 	return slices.ContainsFunc(faults, func(f string) bool { return slices.Contains(of, f) })
 }
 
-// newMachine makes the machine of a server, whose folder it may move to a disk that can fail. Env is what its
-// programs need.
-func newMachine(s *proc.Spawner, faults []string, m *service.Member) (out *machine, env []string, err error) {
+// newMachine makes the machine of a server, whose folder it may move to a disk that can fail. The server's
+// programs need the wrap that it returns.
+func newMachine(s *proc.Spawner, faults []string, m *service.Member) (out *machine, wrap servers.Wrap,
+	err error) {
 	out = &machine{states: make(chan algo.Ailment, 16), ended: make(chan struct{})}
 	if anyOf(faults, disks) {
 		store, at := filepath.Join(m.Folder, "store"), filepath.Join(m.Folder, "disk")
@@ -56,9 +57,9 @@ func newMachine(s *proc.Spawner, faults []string, m *service.Member) (out *machi
 		if out.clock, err = failing.NewClock(m.Folder); err != nil {
 			return out, nil, err
 		}
-		env = out.clock.Env()
+		wrap = out.clock.Wrap
 	}
-	return out, env, nil
+	return out, wrap, nil
 }
 
 // serve has the machine of running programs be in the states that it is given. An error makes the trial

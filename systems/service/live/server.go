@@ -65,11 +65,11 @@ func (s *server) start(ctx context.Context, at *algo.Site, h algo.Host) (err err
 			return err
 		}
 	}
-	var env []string
-	if s.machine, env, err = newMachine(s.spawner, at.Faults, &s.member); err != nil {
+	var wrap servers.Wrap
+	if s.machine, wrap, err = newMachine(s.spawner, at.Faults, &s.member); err != nil {
 		return err
 	}
-	if s.running, err = servers.Start(ctx, s.spawner, s.system, s.member, false, env...); err != nil {
+	if s.running, err = servers.Start(ctx, s.spawner, s.system, s.member, false, wrap); err != nil {
 		return err
 	}
 	if err = s.machine.serve(at.Faults, s.running, at.Folder, h); err != nil || s.Incarnation > 0 {

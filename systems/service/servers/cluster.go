@@ -18,7 +18,7 @@ import (
 type Cluster struct {
 	System  service.System
 	Servers []*Server // nil where one is down
-	Env     []string  // added to the environment of servers that start from now on
+	Wrap    Wrap      // of servers that start from now on; nil: none
 	members []service.Member
 	spawner *proc.Spawner
 	claim   net.Listener // says that the addresses are taken
@@ -78,7 +78,7 @@ func (c *Cluster) Member(i int) service.Member { return c.members[i] }
 
 // Start starts server i, and does not wait until it serves.
 func (c *Cluster) Start(ctx context.Context, i int) (err error) {
-	c.Servers[i], err = Start(ctx, c.spawner, c.System, c.members[i], os.Getuid() == 0, c.Env...)
+	c.Servers[i], err = Start(ctx, c.spawner, c.System, c.members[i], os.Getuid() == 0, c.Wrap)
 	return err
 }
 

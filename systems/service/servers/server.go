@@ -2,6 +2,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,16 +34,19 @@ type running struct {
 	ended chan struct{} // at the end of what it writes
 }
 
+// A Wrap returns the command to run in place of another, whose path and folder are known.
+type Wrap func(service.Command) service.Command
+
 // Start prepares the member's folder and starts its programs. Apart has each be in a user namespace, where it
-// is not root. Env is added to the environment of all. After an error nothing runs.
+// is not root. Wrap, unless nil, wraps each. After an error nothing runs.
 func Start(ctx context.Context, spawner *proc.Spawner, system service.System, m service.Member, apart bool,
-	env ...string) (*Server, error) {
+	wrap Wrap) (*Server, error) {
 	s := &Server{System: system, Member: m}
 	if err := system.Prepare(ctx, m); err != nil {
 		return nil, fmt.Errorf("%s, server %d: prepare: %w", system.About().Name, m.Index+1, err)
 	}
 	for _, c := range system.Commands(m) {
-		if err := s.add(ctx, spawner, c, apart, env); err != nil {
+		if err := s.add(ctx, spawner, c, apart, wrap); err != nil {
 			s.Kill()
 			return nil, fmt.Errorf("%s, server %d: %w", system.About().Name, m.Index+1, err)
 		}
@@ -52,19 +56,18 @@ func Start(ctx context.Context, spawner *proc.Spawner, system service.System, m 
 
 // add starts one program.
 func (s *Server) add(ctx context.Context, spawner *proc.Spawner, c service.Command, apart bool,
-	env []string) error {
-	path, err := service.Find(c.Path, strings.Join(s.System.About().Packages, ", "))
-	if err != nil {
+	wrap Wrap) (err error) {
+	if c.Path, err = service.Find(c.Path, strings.Join(s.System.About().Packages, ", ")); err != nil {
 		_, missing := s.System.Version(ctx) // it names the package that lacks
 		return errors.Join(missing, err)
 	}
-	dir := c.Dir
-	if dir == "" {
-		dir = s.Member.Folder
+	c.Dir = cmp.Or(c.Dir, s.Member.Folder)
+	if wrap != nil {
+		c = wrap(c)
 	}
 	r, err := run(c.Name, func() (*proc.Child, error) {
-		return spawner.Start(proc.Command{Path: path, Args: c.Args, Dir: dir, Apart: apart,
-			Env: append(append(os.Environ(), env...), c.Env...)})
+		return spawner.Start(proc.Command{Path: c.Path, Args: c.Args, Dir: c.Dir, Apart: apart,
+			Env: append(os.Environ(), c.Env...)})
 	})
 	if err != nil {
 		return err
