@@ -71,6 +71,7 @@ func TestSubjects(t *testing.T) {
 		"etcd-3-4": "--heartbeat-interval=100 --election-timeout=1000",
 		"rancher":  "etcd-arg: - heartbeat-interval=500 - election-timeout=5000",
 		"consul":   "performance { raft_multiplier = 5 }",
+		"nomad":    "server { raft_multiplier = 1 }",
 		"kubernetes": "--leader-elect-lease-duration=15s --leader-elect-renew-deadline=10s " +
 			"--leader-elect-retry-period=2s",
 		"openshift": "leaderElection: leaseDuration: 137s renewDeadline: 107s retryPeriod: 26s",

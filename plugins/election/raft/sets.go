@@ -17,7 +17,8 @@ const notMeasured = "Nothing of the system itself was measured."
 
 // sets are the settings of systems that elect leaders by Raft's rules or by such as are near.
 func sets() []algo.Set {
-	return []algo.Set{etcd(), etcd34(), cockroachdb(), consul(), mongodb(), paper(), rancher()}
+	return []algo.Set{etcd(), etcd34(), cockroachdb(), consul(), mongodb(), nomad(), paper(), rancher(),
+		tikv()}
 }
 
 func etcd() algo.Set {
@@ -72,6 +73,47 @@ func consul() algo.Set {
 		Demands: "raft_multiplier is a whole number from 1 to 10 (agent/config/builder.go), " +
 			"and multiplies all times but commit_timeout.",
 		Fit: fitConsul, System: consulSystem()}
+}
+
+// nomad has the settings that Nomad gives to Consul's library.
+func nomad() algo.Set {
+	s := consul()
+	s.Name, s.Doc = "nomad", "Nomad: HashiCorp's Raft at its own speed"
+	s.Params = maps.Clone(s.Params)
+	maps.Copy(s.Params, map[string]any{"heartbeat": 100 * ms, "heartbeat_spread": 100 * ms,
+		"t_election": sec, "t_election_spread": sec, "t_quorum": 500 * ms})
+	s.Source = "github.com/hashicorp/raft 1.8.0, as in set consul. Nomad at 00e8d721eb55 multiplies " +
+		"all four times, that of commits among them, by raft_multiplier, 1 by default " +
+		"(command/agent/agent.go, DefaultRaftMultiplier and convertServerConfig). " + notMeasured
+	s.Differs += " Versions of Nomad whose library is older than 1.7.0 have no pre-votes."
+	s.Demands = "raft_multiplier is a whole number from 1 to 10 (command/agent/agent.go), and " +
+		"multiplies all times."
+	s.Fit = func(p algo.Params) map[string]any {
+		out := fitConsul(p)
+		out["commit_timeout"] = out["t_election"].(time.Duration) / 20
+		return out
+	}
+	s.System.Write = nomadLines
+	return s
+}
+
+// tikv has those of a program that has rewritten etcd's library in Rust.
+func tikv() algo.Set {
+	return algo.Set{Name: "tikv", Doc: "TiKV: ticks of 1 s, from 10 to 19 of them",
+		Params: map[string]any{
+			"heartbeat": 2 * sec, "tick": sec, "t_election": 10 * sec, "t_election_spread": 10 * sec,
+			"check_quorum": true, "sticky": stickyDrop, "pre_vote": true, "pre_vote_lease": false,
+		},
+		Source: "TiKV at 000f506ce73c, components/raftstore/src/store/config.rs: " +
+			"raft_base_tick_interval 1 s, raft_heartbeat_ticks 2, raft_election_timeout_ticks 10 and " +
+			"prevote true (Config::default); check_quorum true in store/peer.rs. The rules are those " +
+			"of etcd's library, which raft-rs follows. " + notMeasured,
+		Differs: "A region that is idle hibernates, and its leader sends no heartbeats then " +
+			"(hibernate_regions). PD moves leaders to balance stores.",
+		Demands: "Times count in ticks, a random time-out is below twice the time-out, the time-out " +
+			"has more ticks than the heartbeat, and it is at least raft-store-max-leader-lease, 9 s " +
+			"(Config::validate).",
+		Fit: fitTiKV}
 }
 
 // cockroachdb has the settings of a program that is no library: only its source was read.
@@ -150,6 +192,19 @@ func fitCockroach(p algo.Params) map[string]any {
 	tau := max(whole(p.Duration("t_election"), tick), beat+tick)
 	out := timeouts(tau, tau)
 	out["heartbeat"], out["tick"] = beat, tick
+	return out
+}
+
+// leaderLease is TiKV's raft-store-max-leader-lease.
+const leaderLease = 9 * sec
+
+func fitTiKV(p algo.Params) map[string]any {
+	out := fitCockroach(p)
+	if out["t_election"].(time.Duration) < leaderLease {
+		tick := out["tick"].(time.Duration)
+		tau := (leaderLease + tick - 1) / tick * tick
+		maps.Copy(out, timeouts(tau, tau))
+	}
 	return out
 }
 

@@ -23,6 +23,8 @@ func TestSets(t *testing.T) {
 		"cockroachdb": {1500 * ms, 3500 * ms, 2 * time.Second},
 		"consul":      {5 * time.Second, 10 * time.Second, 2500 * ms},
 		"mongodb":     {10 * time.Second, 11500 * ms, 10 * time.Second},
+		"nomad":       {time.Second, 2 * time.Second, 500 * ms},
+		"tikv":        {9 * time.Second, 19 * time.Second, 10 * time.Second},
 	} {
 		set, err := spec.SetOf(name)
 		if err != nil {
@@ -65,7 +67,7 @@ func TestSets(t *testing.T) {
 		}
 	}
 	if _, err := spec.SetOf("etdc"); err == nil ||
-		err.Error() != `unknown set "etdc" of raft; did you mean "etcd"? (has: etcd, etcd-3-4, cockroachdb, consul, mongodb, raft, rancher)` {
+		err.Error() != `unknown set "etdc" of raft; did you mean "etcd"? (has: etcd, etcd-3-4, cockroachdb, consul, mongodb, nomad, raft, rancher, tikv)` {
 		t.Errorf("an unknown set: %v", err)
 	}
 }
@@ -120,6 +122,11 @@ func TestSets_Demands(t *testing.T) {
 			"heartbeat": 300 * ms, "heartbeat_spread": 300 * ms}},
 		{"consul", params{"t_election": 14 * sec, "commit_timeout": 20 * ms}, params{"t_election": 10 * sec, "t_election_spread": 10 * sec,
 			"t_quorum": 5 * sec, "heartbeat": sec, "heartbeat_spread": sec, "commit_timeout": 50 * ms}},
+		{"nomad", params{"t_election": 2400 * ms}, params{"t_election": 2 * sec, "t_election_spread": 2 * sec, "t_quorum": sec,
+			"heartbeat": 200 * ms, "heartbeat_spread": 200 * ms, "commit_timeout": 100 * ms}},
+		{"tikv", params{"tick": 500 * ms, "t_election": 5 * sec}, params{"t_election": 9 * sec, "t_election_spread": 9 * sec,
+			"t_quorum": 9 * sec}},
+		{"tikv", params{"heartbeat": 10 * sec}, params{"t_election": 11 * sec, "t_election_spread": 11 * sec, "t_quorum": 11 * sec}},
 		{"mongodb", params{"t_election": 5 * sec}, params{"t_election_spread": 750 * ms}},
 		{"raft", params{"t_election": 70 * ms}, params{"t_election": 76 * ms}},
 		{"rancher", params{"t_election": sec}, params{"t_election": 2500 * ms, "t_election_spread": 2500 * ms, "t_quorum": 2500 * ms}},

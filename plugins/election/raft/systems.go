@@ -113,6 +113,11 @@ func consulSystem() *algo.System {
 		}}
 }
 
+func nomadLines(p algo.Params) []algo.Line {
+	return []algo.Line{{Into: "Nomad's configuration, HCL", Text: fmt.Sprintf(
+		"server {\n  raft_multiplier = %d\n}", p.Duration("t_election")/sec)}}
+}
+
 func mongoSystem() *algo.System {
 	return &algo.System{Beat: "heartbeat", Patience: "t_election",
 		Choose: func(p algo.Params, beat, patience, _ time.Duration) algo.Params {

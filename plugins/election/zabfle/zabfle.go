@@ -88,6 +88,17 @@ func init() {
 			{Name: "zxid", Type: algo.Int, Default: algo.Const(int64(0)), PerProcess: true,
 				Doc: "last transaction of its history: the second part; the third is its ID"},
 		},
+		Sets: []algo.Set{{
+			Name: "zookeeper", Doc: "ZooKeeper: a vote is final after 200 ms",
+			Params: map[string]any{"finalize_wait": 200 * time.Millisecond,
+				"t_resend": 200 * time.Millisecond, "discovery": true, "t_discovery": 20 * time.Second},
+			Source: "ZooKeeper at 05eae83c0e7f, FastLeaderElection.java: finalizeWait 200 ms, and " +
+				"minNotificationInterval as long; initLimit 10 ticks of 2 s in conf/zoo_sample.cfg.",
+			Differs: "The time between two resends is at most 60 s there (maxNotificationInterval). " +
+				"A follower misses its leader as soon as the connection breaks, or after syncLimit, " +
+				"5 ticks as shipped; here the failure detector decides that. Connections are opened " +
+				"during the election.",
+		}},
 		Needs: algo.Needs{
 			FIFO: true, Synchrony: algo.PartiallySynchronous, Detector: algo.EventuallyPerfect,
 			Params: func(net algo.Network, p algo.Params) error {

@@ -59,7 +59,7 @@ func (System) Facts(o service.Options) service.Facts {
 	beat, patience := timing(o)
 	return service.Facts{Fsync: !o.NoSync, Session: o.Or(defaults).Session, Fencing: true,
 		Heartbeat: beat, ElectionTimeout: time.Duration(patience) * beat,
-		Client: service.Library("github.com/go-zookeeper/zk"), Predicted: "zab-fle"}
+		Client: service.Library("github.com/go-zookeeper/zk"), Predicted: "zab-fle", Set: "zookeeper"}
 }
 
 const (
