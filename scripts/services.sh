@@ -56,6 +56,22 @@ leader-full   do: full-disk, who: server-leader, for: 2s
 leader-slow   do: throttle, share: 0.2, who: server-leader, for: 2s
 follower      do: crash, who: server-follower, for: 2s
 FAULTS
+# The clock of a server's programs is set while they serve.
+run clock configs/systems/clock.yaml --set repetitions=1
+
+# Two runs at a time have nothing in common.
+declare -A beside
+for name in one other; do
+	"$bench" run configs/systems/services.yaml --set algorithms='[etcd, postgresql]' --set repetitions=1 \
+		--set name="$name" --out "$out/results" --progress none >"$out/$name" 2>&1 &
+	beside[$name]=$!
+done
+for name in one other; do
+	wait "${beside[$name]}" || { cat "$out/$name"; exit 1; }
+	nothing_left "${beside[$name]}"
+	echo "services: two runs at a time: $name: $(grep -c ',ok,' "$out/results/$name/latest/trials.csv") trials ok"
+done
+
 # A client stands still inside for longer than its session. Locks without tokens must be reported, and a late write
 # must be refused by the others.
 run fencing configs/systems/fencing.yaml --set repetitions=1
