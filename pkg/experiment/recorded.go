@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conclave-bench/conclave/internal/base/text"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/pkg/link"
@@ -137,6 +138,9 @@ func (f *folder) columns(at config.Place, name string) ([]link.Pair, error) {
 	data, err := f.readUpTo(at, name, mostOfRecord)
 	if err != nil {
 		return nil, err
+	}
+	if wrong := text.Foreign(data); wrong != "" {
+		return nil, errors.New(wrong)
 	}
 	r := csv.NewReader(bytes.NewReader(data))
 	head, err := r.Read()

@@ -24,3 +24,13 @@ func Printable(s string) string {
 		return r
 	}, s)
 }
+
+// Foreign says what is wrong with a table whose columns a spreadsheet in another language has separated, by
+// its first line, and what to do; "": commas separate them, or there is one column.
+func Foreign(table []byte) string {
+	first, _, _ := strings.Cut(string(table), "\n")
+	if strings.Contains(first, ",") || !strings.ContainsAny(first, ";\t") {
+		return ""
+	}
+	return "its columns are not separated by commas: write commas between columns, and points in numbers"
+}

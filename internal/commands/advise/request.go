@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
 	"github.com/conclave-bench/conclave/internal/base/files"
+	"github.com/conclave-bench/conclave/internal/base/text"
 	"github.com/conclave-bench/conclave/pkg/config"
 	"github.com/conclave-bench/conclave/pkg/link"
 )
@@ -242,11 +244,14 @@ func (q *Request) network() (block, error) {
 // readMatrix reads the round trips between members in ms: a row and a column for each, with their names
 // in the first.
 func readMatrix(path string) (names []string, trips [][]string, err error) {
-	text, err := files.Read(path, config.MaxSize)
+	data, err := files.Read(path, config.MaxSize)
 	if err != nil {
 		return nil, nil, answer.Mistaken("--matrix: %v", err)
 	}
-	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if wrong := text.Foreign(data); wrong != "" {
+		return nil, nil, answer.Mistaken("--matrix %s: %s", path, wrong)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
 		return nil, nil, answer.Mistaken("--matrix %s: %v", path, err)
 	}

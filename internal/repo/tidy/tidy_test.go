@@ -197,7 +197,7 @@ var table = []struct {
 	}},
 	{"internal/commands/advise", []string{
 		"internal/answers/answer", "internal/answers/report/figure", "internal/answers/theme", "internal/base/console",
-		"internal/base/files", "internal/base/stats", "internal/commands/rare", "pkg/algo", "pkg/check", "pkg/config",
+		"internal/base/files", "internal/base/stats", "internal/base/text", "internal/commands/rare", "pkg/algo", "pkg/check", "pkg/config",
 		"pkg/experiment", "pkg/fault", "pkg/harness", "pkg/link", "pkg/metric", "pkg/sim", "pkg/trace",
 	}},
 	{"internal/commands/atlas", []string{
