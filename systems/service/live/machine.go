@@ -23,7 +23,7 @@ type machine struct {
 	clock  *failing.Clock
 	cpu    *failing.Processor
 	states chan algo.Ailment
-	ended  chan struct{}
+	ended  chan struct{} // when it takes on states no longer; nil: it never did
 }
 
 // The faults of disks and clocks.
@@ -40,7 +40,7 @@ func anyOf(faults, of []string) bool {
 // programs need the wrap that it returns.
 func newMachine(s *proc.Spawner, faults []string, m *service.Member) (out *machine, wrap servers.Wrap,
 	err error) {
-	out = &machine{states: make(chan algo.Ailment, 16), ended: make(chan struct{})}
+	out = &machine{states: make(chan algo.Ailment, 16)}
 	if anyOf(faults, disks) {
 		store, at := filepath.Join(m.Folder, "store"), filepath.Join(m.Folder, "disk")
 		for _, dir := range []string{store, at} {
@@ -71,6 +71,7 @@ func (m *machine) serve(faults []string, running *servers.Server, folder string,
 			return err
 		}
 	}
+	m.ended = make(chan struct{})
 	go func() {
 		defer close(m.ended)
 		for a := range m.states {
@@ -101,8 +102,12 @@ func (m *machine) become(a *algo.Ailment) error {
 	return errors.Join(errs...)
 }
 
-// heal ends all faults, so that programs can end.
+// heal ends all faults, for good, so that programs can end, and what reads their files.
 func (m *machine) heal() {
+	close(m.states)
+	if m.ended != nil {
+		<-m.ended
+	}
 	if m.disk != nil {
 		_ = m.disk.Set(failing.DiskState{}) // its process may have ended
 	}

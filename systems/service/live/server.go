@@ -167,10 +167,11 @@ func (s *server) tend(ctx context.Context, h algo.Host) {
 // Close ends the programs.
 func (s *server) Close() {
 	s.cancel()
+	if s.running != nil {
+		s.machine.heal()
+	}
 	s.over.Wait()
 	if s.running != nil {
-		close(s.machine.states)
-		s.machine.heal()
 		s.running.Kill()
 		s.machine.close()
 	}
