@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conclave-bench/conclave/internal/answers/answer"
+	"github.com/conclave-bench/conclave/internal/base/console"
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/commands/advise"
 	"github.com/conclave-bench/conclave/internal/commands/progress"
@@ -28,10 +29,10 @@ func (s *streams) adviseCommand() *cobra.Command {
 		Long: `Find the settings with which SYSTEM replaces a dead leader fastest on your
 network with at most --false false elections, and print them in the system's
 own words. Each setting is simulated: the outage when the leader dies, and the
-false elections in a year. An election is false while every member is up.
+false elections in a year, while every member is up.
 
-SYSTEM is one of ` + strings.Join(advise.Names(), ", ") + `.
-docs/how-to/advise.md shows how to measure a network, and what can be wrong.
+` + console.Wrap("SYSTEM is one of "+strings.Join(advise.Names(), ", ")+
+			". docs/how-to/advise.md shows how to measure a network.", 0) + `
 
 ` + answer.Explain("advise", "0", "1", "2", "130, 143"),
 		Example: `  bench advise etcd --rtt 12ms --loss 0.001

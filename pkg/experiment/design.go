@@ -126,6 +126,10 @@ func sweptKeys(axes []axis) (keys []string, durations map[string]bool) {
 	}
 	for _, a := range axes {
 		for _, s := range a.keys {
+			if s.names != nil {
+				see(s.key, false)
+				continue
+			}
 			for i := range s.raw {
 				if s.param != "" {
 					for _, v := range s.given[i] {

@@ -301,5 +301,9 @@ func (s *swept) resolved() *config.Value {
 		}
 		over.Items = append(over.Items, v)
 	}
-	return config.MapOf().With("vary", config.TextOf(s.key)).With("over", over)
+	out := config.MapOf().With("vary", config.TextOf(s.key)).With("over", over)
+	if s.names != nil {
+		out = out.With("as", config.Items(nameType("a name"), "", maxCells, "names").Write(s.names))
+	}
+	return out
 }

@@ -21,6 +21,7 @@ type dimension struct {
 type varied struct {
 	key    string
 	values []*config.Value
+	names  []string     // of the values in results; nil: they are what they are
 	at     config.Place // of the key's name
 	over   config.Place
 	name   string // "sweep[1].vary"
@@ -94,9 +95,13 @@ func variedType(schema func() *config.Schema) config.Type[varied] {
 					"varies", Required: true, Of: key},
 				{Name: "over", Example: "[3, 5, 9]", With: "vary: nodes", Doc: "its " +
 					"values", Required: true, Of: overType().To(&w.values)},
+				{Name: "as", Example: "[none, killed]",
+					With: "vary: faults.events, over: [[], [{at: 1s, do: crash, who: leader}]]",
+					Doc:  "what results call the values",
+					Of:   config.Items(nameType("a name"), "none, killed", maxCells, "names").To(&w.names)},
 			}
 		},
-		Check: func(_ *config.Reader, key string, v *config.Value, w *varied) {
+		Check: func(r *config.Reader, key string, v *config.Value, w *varied) {
 			w.at, w.over, w.name = v.At, v.At, config.Join(key, "vary")
 			if name := v.Get("vary"); name != nil {
 				w.at = name.At
@@ -104,7 +109,26 @@ func variedType(schema func() *config.Schema) config.Type[varied] {
 			if over := v.Get("over"); over != nil {
 				w.over = over.At
 			}
+			if as := v.Get("as"); as != nil {
+				w.checkNames(r, config.Join(key, "as"), as.At)
+			}
 		}}.Type()
+}
+
+// checkNames says what is wrong with the names of the values.
+func (w *varied) checkNames(r *config.Reader, key string, at config.Place) {
+	if len(w.names) != len(w.values) && w.names != nil && w.values != nil {
+		r.Add(at, key, "%d names, expected one for each of %d values", len(w.names), len(w.values))
+	}
+	for i, name := range w.names {
+		j := slices.Index(w.names, name)
+		if j < i && i < len(w.values) && w.values[j].Plain() != w.values[i].Plain() {
+			r.Add(at, key, "%q is the name of two values; results could not tell them apart", name)
+		}
+	}
+	if _, fixed := covered[w.key]; fixed {
+		r.Add(at, key, "results have a column of %s, with its values; leave \"as\" out", w.key)
+	}
 }
 
 // keyType is a key that may vary.

@@ -71,6 +71,9 @@ func (d *draft) variant(c *contender, at []int) *variant {
 			for _, ch := range s.sets[k] {
 				v.apply(&ch)
 			}
+			if s.names != nil {
+				v.values[s.key] = value{plain: s.names[k]}
+			}
 		}
 	}
 	v.complete()
