@@ -36,8 +36,8 @@ func TestReal(t *testing.T) {
 			t.Errorf("%s: %v: %v", s.Set.Name, params, errs)
 		}
 	}
-	if found != 7 {
-		t.Errorf("%d systems can be run, want 7", found)
+	if found != 8 {
+		t.Errorf("%d systems can be run, want 8", found)
 	}
 }
 
