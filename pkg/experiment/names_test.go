@@ -48,7 +48,15 @@ func TestSweep_BadNames(t *testing.T) {
 			t.Errorf("%s: %v, want %q", as, err, want)
 		}
 	}
-	_, err := Parse("x.yaml", []byte(`{name: x, problem: election, algorithms: [any], transport: sim,
+	long := func(at string) string { // alike for as long as messages show
+		return `[` + strings.Repeat(`{at: 1s, do: crash, who: random}, `, 20) + `{at: ` + at + `, do: crash, who: random}]`
+	}
+	_, err := Parse("x.yaml", []byte(`{name: x, problem: election, algorithms: [any], transport: sim, nodes: 3,
+  sweep: [{vary: faults.events, over: [`+long("2s")+`, `+long("3s")+`], as: [a, a]}]}`), Overrides{})
+	if err == nil || !strings.Contains(err.Error(), `"a" is the name of two values`) {
+		t.Errorf("long values: %v", err)
+	}
+	_, err = Parse("x.yaml", []byte(`{name: x, problem: election, algorithms: [any], transport: sim,
   sweep: [{vary: nodes, over: [3, 5], as: [few, many]}]}`), Overrides{})
 	if err == nil || !strings.Contains(err.Error(), "results have a column of nodes") {
 		t.Errorf("names of nodes: %v", err)

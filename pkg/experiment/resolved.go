@@ -303,7 +303,7 @@ func (s *swept) resolved() *config.Value {
 	}
 	out := config.MapOf().With("vary", config.TextOf(s.key)).With("over", over)
 	if s.names != nil {
-		out = out.With("as", config.Items(nameType("a name"), "", maxCells, "names").Write(s.names))
+		out = out.With("as", namesType().Write(s.names))
 	}
 	return out
 }

@@ -98,7 +98,7 @@ func variedType(schema func() *config.Schema) config.Type[varied] {
 				{Name: "as", Example: "[none, killed]",
 					With: "vary: faults.events, over: [[], [{at: 1s, do: crash, who: leader}]]",
 					Doc:  "what results call the values",
-					Of:   config.Items(nameType("a name"), "none, killed", maxCells, "names").To(&w.names)},
+					Of:   namesType().To(&w.names)},
 			}
 		},
 		Check: func(r *config.Reader, key string, v *config.Value, w *varied) {
@@ -115,6 +115,13 @@ func variedType(schema func() *config.Schema) config.Type[varied] {
 		}}.Type()
 }
 
+// namesType is what results call the values.
+func namesType() config.Type[[]string] {
+	t := config.Items(nameType("a name"), "none, killed", maxCells, "names")
+	t.Name = "a list of names"
+	return t
+}
+
 // checkNames says what is wrong with the names of the values.
 func (w *varied) checkNames(r *config.Reader, key string, at config.Place) {
 	if len(w.names) != len(w.values) && w.names != nil && w.values != nil {
@@ -122,7 +129,7 @@ func (w *varied) checkNames(r *config.Reader, key string, at config.Place) {
 	}
 	for i, name := range w.names {
 		j := slices.Index(w.names, name)
-		if j < i && i < len(w.values) && w.values[j].Plain() != w.values[i].Plain() {
+		if j < i && i < len(w.values) && w.values[j].String() != w.values[i].String() {
 			r.Add(at, key, "%q is the name of two values; results could not tell them apart", name)
 		}
 	}

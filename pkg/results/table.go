@@ -15,6 +15,7 @@ import (
 
 	"github.com/conclave-bench/conclave/internal/base/files"
 	"github.com/conclave-bench/conclave/internal/base/stats"
+	"github.com/conclave-bench/conclave/internal/base/text"
 	"github.com/conclave-bench/conclave/pkg/metric"
 	"github.com/conclave-bench/conclave/pkg/trace"
 )
@@ -263,7 +264,7 @@ func clipped(header []string) string {
 
 // separated says what a spreadsheet may have put between the columns.
 func separated(header []string) string {
-	if len(header) == 1 && strings.ContainsAny(header[0], ";\t") {
+	if len(header) == 1 && text.Foreign([]byte(header[0])) != "" {
 		return "; they are not separated by commas"
 	}
 	return ""

@@ -344,18 +344,24 @@ func RunRings(t testing.TB, id string, n int, least, most int64) {
 	}
 }
 
+// Initiators are the sets of processes, of n, that may begin: each in ascending order, and not empty.
+func Initiators(n int) iter.Seq[[]algo.ID] {
+	return func(yield func([]algo.ID) bool) {
+		for set := 1; set < 1<<n; set++ {
+			begin := slices.DeleteFunc(Everybody(n), func(p algo.ID) bool { return set>>p.Index()&1 == 0 })
+			if !yield(begin) {
+				return
+			}
+		}
+	}
+}
+
 // RunInitiators tries every ring of n processes and every set of those that begin: the largest of
 // them leads.
 func RunInitiators(t testing.TB, id string, n int) {
 	t.Helper()
 	for order := range Rings(n) {
-		for set := 1; set < 1<<n; set++ {
-			var initiators []algo.ID
-			for i, p := range Everybody(n) {
-				if set>>i&1 == 1 {
-					initiators = append(initiators, p)
-				}
-			}
+		for initiators := range Initiators(n) {
 			if o := OnRing(t, id, order, initiators...); o.Last() != slices.Max(initiators) {
 				t.Fatalf("ring %v, %v begin: %d leads", order, initiators, o.Last())
 			}

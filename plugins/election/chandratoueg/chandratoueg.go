@@ -25,12 +25,11 @@ func init() {
 			Title:   "Unreliable failure detectors for reliable distributed systems",
 			Venue:   "JACM 43(2), 225-267", Year: 1996, DOI: "10.1145/226643.226647",
 			Deviations: "The paper's detector outputs the processes that are suspected (figure 10); " +
-				"here each process names the largest other one, or itself, its leader, as the later " +
-				"paper on the weakest failure detector derives Ω. A silence is noticed when it is " +
-				"too long, by a timer, and not by a repeated look. A process that comes back begins " +
-				"with the first patience. If a leader is settled from the start, larger processes " +
-				"are suspected then. A request for an election changes nothing. Suspicions of " +
-				"another failure detector are ignored.",
+				"here each process names the largest that it does not suspect as its leader. A " +
+				"silence is noticed when it is too long, by a timer, and not by a repeated look. A " +
+				"process that comes back begins with the first patience. If a leader is settled from " +
+				"the start, larger processes are suspected then. A request for an election changes " +
+				"nothing.",
 		},
 		Messages: []algo.Message{Alive{}},
 		Params: []algo.Param{
@@ -107,7 +106,7 @@ func (n *node) Start(env algo.Env) {
 		}
 	}
 	n.say(env)
-	if n.Leader == algo.None {
+	if n.leader != n.Leader {
 		env.Elected(n.leader, 0)
 	}
 }
@@ -135,7 +134,6 @@ func (n *node) Timeout(env algo.Env, t algo.Timer) {
 	n.follow(env)
 }
 
-// Receive is task 3.
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m.(type) {
 	case Alive:
@@ -143,6 +141,7 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 }
 
+// onAlive is task 3.
 func (n *node) onAlive(env algo.Env, from algo.ID) {
 	i := from.Index()
 	if n.suspects[i] {
@@ -153,7 +152,7 @@ func (n *node) onAlive(env algo.Env, from algo.ID) {
 	n.follow(env)
 }
 
-// follow names the leader, if that has changed.
+// follow names another leader, if what is suspected has changed that.
 func (n *node) follow(env algo.Env) {
 	if p := n.largest(); p != n.leader {
 		n.leader = p
@@ -171,12 +170,6 @@ func (n *node) largest() algo.ID {
 	return n.ID
 }
 
-// Suspect and Restore do nothing: silence is the failure detector.
-func (*node) Suspect(algo.Env, algo.ID) {}
-
-// Restore does nothing, see Suspect.
-func (*node) Restore(algo.Env, algo.ID) {}
-
 // Invariant: a process does not suspect itself, and its leader is not suspected.
 func (n *node) Invariant() error {
 	if n.suspects[n.ID.Index()] || n.leader != n.largest() {
@@ -188,6 +181,5 @@ func (n *node) Invariant() error {
 var (
 	_ algo.Starter = (*node)(nil)
 	_ algo.Timed   = (*node)(nil)
-	_ algo.Monitor = (*node)(nil)
 	_ algo.Checked = (*node)(nil)
 )

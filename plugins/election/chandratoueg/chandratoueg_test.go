@@ -44,6 +44,18 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
+// TestSettled: the largest process leads soon, whichever other one was settled as the leader.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	for leader := range algo.ID(3) {
+		p := algotest.MustPlan(t, id, 4, harness.Scenario{Plot: &harness.Script{Until: 200 * ms}}, nil)
+		p.Leader, p.Network.Latency = leader+1, link.Constant(ms)
+		if o := algotest.MustSimulate(t, p); o.Status != trace.OK || o.Last() != 4 {
+			t.Errorf("%d was settled: %s %s, %d leads", leader+1, o.Status, o.Reason, o.Last())
+		}
+	}
+}
+
 // TestMistakes: with delays above the first patience, mistakes end if the patience grows, and go on if
 // it does not.
 func TestMistakes(t *testing.T) {

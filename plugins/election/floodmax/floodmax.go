@@ -23,13 +23,14 @@ func init() {
 			Venue:   "Morgan Kaufmann", Year: 1996,
 			Deviations: "Rounds have numbers, and a process waits for those of its neighbors, as " +
 				"section 15.2 has it for networks without rounds. A process that does not want an " +
-				"election joins when it hears of the first round. All processes know which process " +
-				"leads, not only the leader that it does. There is one election: a later request for " +
+				"election joins when it hears of the first round. All processes learn which process " +
+				"leads; in the textbook the leader alone does. There is one election: a later request for " +
 				"another is ignored.",
 		},
 		Messages: []algo.Message{Largest{}},
 		Params: []algo.Param{{Name: "diameter", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
-			Doc: "how many rounds there are: the diameter of the graph, or a bound on it; 0: N-1"}},
+			Doc: "how many rounds there are: the diameter of the graph, or more; 0: N-1, which is always " +
+				"enough"}},
 		Needs:    algo.Needs{Topology: algo.Connected},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
@@ -41,9 +42,9 @@ func init() {
 			Text:  "2(N-1)E: all do",
 			Bound: algo.Exactly(rounds),
 		}},
-		Breaks: "Any crash, or a lost message, stops all rounds but one for each step of distance. " +
-			"With a bound below the diameter several processes may take different ones for the " +
-			"leader.",
+		Breaks: "After a crash, or a lost message, the neighbors wait forever, and their neighbors a round " +
+			"later. With a bound below the diameter, which no process can notice, processes name " +
+			"different leaders.",
 	}, New)
 }
 
@@ -77,29 +78,25 @@ func (n *node) Elect(env algo.Env) {
 
 // tell begins the next round, or ends the election.
 func (n *node) tell(env algo.Env) {
-	for {
-		n.round++
-		n.heard[0], n.heard[1] = n.heard[1], nil
-		if n.round > n.rounds {
-			env.Elected(n.largest, 1)
-			return
-		}
-		algo.Broadcast(env, algo.None, n.Neighbors, Largest{n.round, n.largest})
-		if !n.complete() {
-			return
-		}
+	n.round++
+	n.heard[0], n.heard[1] = n.heard[1], nil
+	if n.round > n.rounds {
+		env.Elected(n.largest, 1)
+		return
 	}
+	algo.Broadcast(env, algo.None, n.Neighbors, Largest{n.round, n.largest})
+	n.advance(env)
 }
 
-// complete says whether all neighbors have told in this round, and takes in what they told if so.
-func (n *node) complete() bool {
+// advance begins the next round once all neighbors have told in this one.
+func (n *node) advance(env algo.Env) {
 	if len(n.heard[0]) < len(n.Neighbors) {
-		return false
+		return
 	}
 	for _, id := range n.heard[0] {
 		n.largest = max(n.largest, id)
 	}
-	return true
+	n.tell(env)
 }
 
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
@@ -109,20 +106,18 @@ func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 	}
 }
 
-// onLargest takes in what a neighbor tells.
+// onLargest takes in what a neighbor tells, in this round or in the next. The first round begins with that.
 func (n *node) onLargest(env algo.Env, l Largest) {
 	if n.round > n.rounds {
 		return
 	}
 	ahead := l.Round - n.round
-	if n.round == 0 { // it has not begun: the first round is next
-		n.heard[1] = append(n.heard[1], l.ID)
-		n.tell(env)
-		return
-	}
 	n.heard[ahead] = append(n.heard[ahead], l.ID)
-	if ahead == 0 && n.complete() {
+	switch {
+	case n.round == 0:
 		n.tell(env)
+	case ahead == 0:
+		n.advance(env)
 	}
 }
 

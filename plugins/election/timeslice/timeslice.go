@@ -72,7 +72,7 @@ const phase algo.Timer = "phase"
 // New sleeps.
 func New(c algo.Config) algo.Elector { return &node{Place: lap.At(c)} }
 
-// Elect wakes all, unless that has happened.
+// Elect wakes this process up, and by it the next one.
 func (n *node) Elect(env algo.Env) {
 	if !n.awake {
 		n.awake = true
@@ -84,7 +84,6 @@ func (n *node) Elect(env algo.Env) {
 // Timeout begins the phase of the process itself.
 func (n *node) Timeout(env algo.Env, _ algo.Timer) { n.Announce(env, n.ID) }
 
-// Receive handles a message.
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Wake:

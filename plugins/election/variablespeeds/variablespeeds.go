@@ -1,5 +1,5 @@
 // Package variablespeeds is VariableSpeeds, the election on a ring of Lynch's textbook (Distributed
-// Algorithms, 1996, section 3.5.2), which needs time in place of messages.
+// Algorithms, 1996, section 3.5.2), which takes more time and fewer messages.
 //
 // A process that wants an election sends its ID round the ring, in one direction. The token of ID v
 // takes 2^v rounds for each step, so it waits at each process for the rest of them. A process passes a
@@ -54,8 +54,8 @@ func init() {
 			Bound: algo.Exactly(func(n int) float64 { return float64(2 * n) }),
 		}, {
 			Metric: "messages/election", Load: "worst", Source: algo.Derived,
-			Text: "below 3N + N[2N/64]: all do; N steps of the smallest, N/2 of the next, and so on, " +
-				"[2N/64] of each that is not slower, and N for the lap",
+			Text: "below 3N + N floor(2N/64): all do; N steps of the smallest, N/2 of the next, and so on, " +
+				"floor(2N/64) of each that is no slower than 6, and N for the lap",
 			Bound: func(n int) (float64, float64) {
 				return float64(2 * n), float64(3*n + n*(2*n>>usualSlowest))
 			},
@@ -87,7 +87,6 @@ func (n *node) Elect(env algo.Env) {
 	}
 }
 
-// Receive handles a message.
 func (n *node) Receive(env algo.Env, _ algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Token:

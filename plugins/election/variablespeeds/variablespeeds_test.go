@@ -7,6 +7,7 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/harness"
 	"github.com/conclave-bench/conclave/plugins/election/lap"
 	"github.com/conclave-bench/conclave/plugins/election/variablespeeds"
 )
@@ -70,15 +71,23 @@ func TestSteps(t *testing.T) {
 func TestInitiators(t *testing.T) {
 	t.Parallel()
 	order := algotest.Everybody(5)
-	for set := 1; set < 1<<5; set++ {
-		var begin []algo.ID
-		for p := range algo.ID(5) {
-			if set>>p&1 == 1 {
-				begin = append(begin, p+1)
-			}
-		}
+	for begin := range algotest.Initiators(5) {
 		if o := algotest.OnRing(t, id, order, begin...); o.Last() != begin[0] {
 			t.Errorf("%v begin: %d leads", begin, o.Last())
+		}
+	}
+}
+
+// TestSlowest: among tokens of one speed, each goes on until a smaller ID stops it: N(N+1)/2 steps on a ring in
+// ascending order.
+func TestSlowest(t *testing.T) {
+	t.Parallel()
+	for n := 2; n <= 8; n++ {
+		p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{
+			Events: algotest.Each(harness.DoElect, algotest.Everybody(n)...)}}, map[string]any{"slowest": int64(1)})
+		p.Shape.Order = algotest.Everybody(n)
+		if o := algotest.MustSimulate(t, p); o.Last() != 1 || o.Kinds[0].Sent != int64(n*(n+1)/2) {
+			t.Errorf("%d processes: %d leads after %d TOKENs", n, o.Last(), o.Kinds[0].Sent)
 		}
 	}
 }

@@ -241,6 +241,16 @@ func seconds(t *testing.T, a netip.Addr) int64 {
 	return n
 }
 
+// sharedMemories are what libfaketime has in the memory that all programs share.
+func sharedMemories(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob("/dev/shm/*faketime*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // TestClock: the clock of a Redis server is set while it runs.
 func TestClock(t *testing.T) {
 	s := &redis.System{}
@@ -260,8 +270,12 @@ func TestClock(t *testing.T) {
 	c.Wrap = clock.Wrap
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
+	before := sharedMemories(t)
 	if err := c.Up(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if now := sharedMemories(t); len(now) > len(before) {
+		t.Errorf("in the memory that all share: %q", now)
 	}
 	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
 		if err := clock.Set(ahead, 1); err != nil {

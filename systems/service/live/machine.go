@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/conclave-bench/conclave/internal/base/proc"
 	"github.com/conclave-bench/conclave/pkg/algo"
@@ -23,7 +24,7 @@ type machine struct {
 	clock  *failing.Clock
 	cpu    *failing.Processor
 	states chan algo.Ailment
-	ended  chan struct{} // when it takes on states no longer; nil: it never did
+	over   sync.WaitGroup // for what takes on the states
 }
 
 // The faults of disks and clocks.
@@ -71,15 +72,13 @@ func (m *machine) serve(faults []string, running *servers.Server, folder string,
 			return err
 		}
 	}
-	m.ended = make(chan struct{})
-	go func() {
-		defer close(m.ended)
+	m.over.Go(func() {
 		for a := range m.states {
 			if err := m.become(&a); err != nil {
 				h.Fail(fmt.Errorf("a fault of a server's machine: %w", err))
 			}
 		}
-	}()
+	})
 	return nil
 }
 
@@ -105,9 +104,7 @@ func (m *machine) become(a *algo.Ailment) error {
 // heal ends all faults, for good, so that programs can end, and what reads their files.
 func (m *machine) heal() {
 	close(m.states)
-	if m.ended != nil {
-		<-m.ended
-	}
+	m.over.Wait()
 	if m.disk != nil {
 		_ = m.disk.Set(failing.DiskState{}) // its process may have ended
 	}
