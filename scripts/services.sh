@@ -62,7 +62,7 @@ run clock configs/systems/clock.yaml --set repetitions=1 --set algorithms='[post
 # A disk that hangs until the end does not keep the server from ending. ZooKeeper's others go on without it.
 run hangs-on configs/systems/services.yaml --set repetitions=1 --set algorithms='[zookeeper]' \
 	--set 'faults.events=[{at: 1500ms, do: hung-disk, who: server-leader}]'
-# Two runs at a time do not disturb each other.
+# Two runs at a time: both are good, though slower, and both clean up.
 run one configs/systems/services.yaml --set repetitions=1 --set algorithms='[etcd, postgresql]' &
 one=$!
 run other configs/systems/services.yaml --set repetitions=1 --set algorithms='[etcd, postgresql]' &

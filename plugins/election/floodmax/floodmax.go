@@ -113,12 +113,11 @@ func (n *node) onLargest(env algo.Env, l Largest) {
 	}
 	ahead := l.Round - n.round
 	n.heard[ahead] = append(n.heard[ahead], l.ID)
-	switch {
-	case n.round == 0:
+	if n.round == 0 {
 		n.tell(env)
-	case ahead == 0:
-		n.advance(env)
+		return
 	}
+	n.advance(env)
 }
 
 // Invariant: no neighbor is more than a round ahead, or tells twice.

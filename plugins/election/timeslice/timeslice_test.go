@@ -7,6 +7,9 @@ import (
 
 	"github.com/conclave-bench/conclave/pkg/algo"
 	"github.com/conclave-bench/conclave/pkg/algo/algotest"
+	"github.com/conclave-bench/conclave/pkg/harness"
+	"github.com/conclave-bench/conclave/pkg/link"
+	"github.com/conclave-bench/conclave/pkg/trace"
 	"github.com/conclave-bench/conclave/plugins/election/lap"
 	"github.com/conclave-bench/conclave/plugins/election/timeslice"
 )
@@ -27,6 +30,25 @@ func TestRings(t *testing.T) {
 					t.Errorf("ring %v, %v begin: %d leads, %s", order, begin, o.Last(), o.Messages())
 				}
 			}
+		}
+	}
+}
+
+// TestTime: if all begin, 1 leads at once, and the news takes d for each step.
+func TestTime(t *testing.T) {
+	t.Parallel()
+	for n := 2; n <= 9; n++ {
+		p := algotest.MustPlan(t, id, n, harness.Scenario{Plot: &harness.Script{
+			Events: algotest.Each(harness.DoElect, algotest.Everybody(n)...)}}, nil)
+		p.Network.Latency = link.Constant(time.Millisecond)
+		last := time.Duration(-1)
+		for _, r := range algotest.MustSimulate(t, p).Trace {
+			if r.Type == trace.Elected {
+				last = max(last, r.At)
+			}
+		}
+		if want := time.Duration(n-1) * time.Millisecond; last != want {
+			t.Errorf("%d processes: the last one knows after %v, want %v", n, last, want)
 		}
 	}
 }
