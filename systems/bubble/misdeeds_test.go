@@ -47,7 +47,7 @@ var misdeeds = map[string]struct {
 
 //go:noinline
 func sleepOutside() {
-	ts := syscall.NsecToTimespec(int64(10 * time.Second))
+	ts := syscall.NsecToTimespec(int64(time.Minute))
 	_ = syscall.Nanosleep(&ts, nil)
 }
 

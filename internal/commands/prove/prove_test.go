@@ -99,11 +99,22 @@ func check(t *testing.T, q *prove.System, id string, f *prove.Find, rule string)
 // speechless are the finds that have no script: a token that rests for a nanosecond would have to rest longer.
 var speechless = map[string]bool{"mutex/token-ring": true, "mutex/raynal-modified": true}
 
-// TestScript_All tries every kind of fault on every algorithm: nearly everything that is found has a script.
+// wordless are the finds of those algorithms that no script reproduces, and why.
+var wordless = map[string]prove.Budget{
+	// Its shortest find lets a time-out of no length expire after a message has come.
+	"election/time-slice": {Losses: 1},
+	// A process sends another two messages at one instant, which a script cannot tell apart.
+	"election/gallager-humblet-spira": {Copies: 1},
+	// The holder stays longer than the time-outs allow for; those of a trial grow with its stays.
+	"mutex/naimi-trehel-ft": {Cuts: 1},
+}
+
+// TestScript_All tries every kind of fault on every algorithm: all that is found has a script, with the
+// exceptions above.
 func TestScript_All(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "searches all algorithms five times")
-	found, scripts := 0, 0
+	found := 0
 	for _, b := range []prove.Budget{{Losses: 1}, {Crashes: 1}, {Copies: 1}, {Overtakes: 1}, {Suspicions: 1},
 		{Cuts: 1}} {
 		for _, a := range algo.All() {
@@ -114,20 +125,18 @@ func TestScript_All(t *testing.T) {
 			if f == nil {
 				continue
 			}
+			found++
 			beyond, err := q.Beyond(a.ID)
 			if err != nil || len(beyond) == 0 {
 				t.Errorf("%s %+v: %v, %v, which is within the model", a.ID, b, f, err)
 			}
-			found++
 			made, err := script(context.Background(), a, q, f, beyond)
-			if made == nil {
-				t.Logf("%s %+v: %v: %v", a.ID, b, err, f)
-				continue
+			if without := wordless[a.ID] == b; (made == nil) != without {
+				t.Errorf("%s %+v: script %v, %v, want none: %v: %v", a.ID, b, made, err, without, f)
 			}
-			scripts++
 		}
 	}
-	if found < 60 || scripts < found-2 {
-		t.Errorf("of %d finds, %d have scripts", found, scripts)
+	if found < 60 {
+		t.Errorf("%d finds, want 60 at least", found)
 	}
 }

@@ -25,7 +25,8 @@ const (
 const pending = 100 * time.Millisecond
 
 // errClocks is why a schedule has no script.
-var errClocks = errors.New("no instants fit the time-outs: it needs clocks that run at different rates")
+var errClocks = errors.New("no instants fit the time-outs: clocks would have to run at different " +
+	"rates, or a time-out to be late")
 
 // script is the schedule of a find as one with instants, which breaks the same promise: as coarse as
 // possible, and without every event that it does not need. Beyond says what is beyond the model.
@@ -141,8 +142,12 @@ func (t *timetable) step(i int, s *prove.Step) error {
 	if t.strict {
 		t.bound(i-1, i, t.tick)
 	}
-	t.bound(t.last[s.Process], i, t.tick)
-	t.bound(0, i, t.tick)
+	apart := t.tick
+	if s.Do == prove.Expiry { // it may be due sooner
+		apart = min(apart, t.armed[timer{s.Process, s.Event.Timer}].after)
+	}
+	t.bound(t.last[s.Process], i, apart)
+	t.bound(0, i, apart)
 	t.last[s.Process] = i
 	switch s.Do {
 	case prove.Cut:

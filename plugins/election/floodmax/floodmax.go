@@ -29,9 +29,9 @@ func init() {
 		},
 		Messages: []algo.Message{Largest{}},
 		Params: []algo.Param{{Name: "diameter", Type: algo.Int, Min: int64(0), Default: algo.Const(int64(0)),
-			Doc: "how many rounds there are: the diameter of the graph, or more; 0: N-1, which is always " +
-				"enough"}},
-		Needs:    algo.Needs{Topology: algo.Connected},
+			Doc: "how many rounds there are: the diameter of the graph, or more, N-1 at most, which is " +
+				"always enough; 0: N-1"}},
+		Needs:    algo.Needs{Topology: algo.Connected, Params: enough},
 		Promises: algo.Promises{Announced: true, Leadership: algo.AtMostOne},
 		Claims: []algo.Claim{{
 			Metric: "messages/election", Load: "one begins", Source: algo.Derived,
@@ -44,8 +44,17 @@ func init() {
 		}},
 		Breaks: "After a crash, or a lost message, the neighbors wait forever, and their neighbors a round " +
 			"later. With a bound below the diameter, which no process can notice, processes name " +
-			"different leaders.",
+			"different leaders. So fewer than N-1 rounds are beyond the model, whatever the graph.",
 	}, New)
+}
+
+// enough says whether the rounds are enough on every graph.
+func enough(net algo.Network, p algo.Params) error {
+	if d := p.Int("diameter"); d != 0 && d < int64(net.Nodes-1) {
+		return fmt.Errorf("diameter %d is below N-1 = %d: a graph of %d processes may be wider", d,
+			net.Nodes-1, net.Nodes)
+	}
+	return nil
 }
 
 // rounds is how many messages N-1 rounds on the random graph of n processes have.
@@ -62,11 +71,12 @@ type node struct {
 
 // New has heard of no election.
 func New(c algo.Config) algo.Elector {
-	n := &node{Config: c, largest: c.ID, rounds: uint32(c.Params.Int("diameter"))}
-	if n.rounds == 0 {
-		n.rounds = uint32(len(c.Peers) - 1)
+	most := int64(len(c.Peers) - 1)
+	rounds := c.Params.Int("diameter")
+	if rounds == 0 {
+		rounds = most
 	}
-	return n
+	return &node{Config: c, largest: c.ID, rounds: uint32(min(rounds, most))}
 }
 
 // Elect begins the first round, unless that has begun.
