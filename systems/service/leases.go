@@ -178,15 +178,15 @@ func (l *Leases) Observe(ctx context.Context, key Key, seen func(Observed)) erro
 	last := ""
 	for ctx.Err() == nil {
 		value, revision, err := l.get(ctx, key)
-		if err == nil && value != last {
-			last = value
-			seen(Observed{Value: owner(value), Token: int64(revision)})
-		}
-		if err == nil && value != "" {
-			_ = freed(ctx) // the loop sees that ctx has ended
+		if err != nil || value == last {
+			_ = Wait(ctx, l.Poll) // nobody holds the key, or the copy that was asked knows of no change yet
 			continue
 		}
-		_ = Wait(ctx, l.Poll) // likewise
+		last = value
+		seen(Observed{Value: owner(value), Token: int64(revision)})
+		if value != "" {
+			_ = freed(ctx) // the loop sees that ctx has ended
+		}
 	}
 	return ctx.Err()
 }

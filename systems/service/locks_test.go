@@ -337,6 +337,74 @@ func TestLocks_Observe(t *testing.T) {
 	})
 }
 
+// lagging is a store in which a question is answered by a copy that is behind, and changes are heard of at once.
+type lagging struct {
+	*memory
+	deleted chan struct{}
+	copy    string
+}
+
+func (l *lagging) later(value string) {
+	time.AfterFunc(100*time.Millisecond, func() { _ = l.do(func() error { l.copy = value; return nil }) })
+}
+
+func (l *lagging) Create(ctx context.Context, key Key, value string) (uint64, error) {
+	l.later(value)
+	return l.memory.Create(ctx, key, value)
+}
+
+func (l *lagging) Delete(ctx context.Context, key Key, value string, at uint64) error {
+	defer func() { l.later(""); l.deleted <- struct{}{} }()
+	return l.memory.Delete(ctx, key, value, at)
+}
+
+func (l *lagging) Get(context.Context, Key) (value string, _ uint64, err error) {
+	err = l.do(func() error { value = l.copy; return nil })
+	return value, 0, err
+}
+
+func (l *lagging) Watch(context.Context, Key) (func(context.Context) error, func(), error) {
+	return func(ctx context.Context) error {
+		select {
+		case <-l.deleted:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}, func() {}, nil
+}
+
+// TestLeases_Observe: an observer that hears of a change before the copy that it asks looks again.
+func TestLeases_Observe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &lagging{memory: &memory{stored: map[Key]stored{}}, deleted: make(chan struct{}, 10)}
+		client := func(name string) *Leases {
+			return &Leases{Store: s, Name: name, Session: memorySession, Patience: time.Second,
+				Poll: 20 * time.Millisecond}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var seen []string
+		over := make(chan error)
+		go func() {
+			over <- client("w").Observe(ctx, Election, func(o Observed) { seen = append(seen, o.Value) })
+		}()
+		for _, name := range []string{"a", "b", "c"} {
+			c := client(name)
+			if _, err := c.Acquire(t.Context(), Election, name); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			if err := c.Release(t.Context(), Election); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+		}
+		stop()
+		if <-over; !slices.Equal(seen, []string{"a", "", "b", "", "c", ""}) {
+			t.Errorf("seen %q", seen)
+		}
+	})
+}
+
 // TestLeases_Lost: when no answer comes any more, the lease is lost before the store forgets it.
 func TestLeases_Lost(t *testing.T) {
 	eachWay(t, func(t *testing.T, m *memory) {

@@ -108,15 +108,22 @@ func (c *client) Watch(ctx context.Context, key service.Key) (func(context.Conte
 	if err != nil {
 		return nil, nil, err
 	}
-	there := false
+	holder := "" // who was last heard of
 	return func(ctx context.Context) error {
 			for {
 				select {
 				case e := <-watch.Updates():
-					if e == nil && !there || e != nil && e.Operation() != jetstream.KeyValuePut {
-						return nil // nil says that this was all there is
+					before := holder
+					holder = ""
+					if e == nil { // this was all there is
+						holder = before
+					} else if e.Operation() == jetstream.KeyValuePut {
+						holder = string(e.Value())
 					}
-					there = there || e != nil
+					// Of several changes the last alone may be heard of.
+					if holder == "" || before != "" && holder != before {
+						return nil
+					}
 				case <-time.After(c.Session): // no renewal has been heard of
 					return nil
 				case <-ctx.Done():
