@@ -4,8 +4,8 @@
 # keeps its budget, and whether a setting does that is a fifth faster. It fails unless 19 keep it, and in 15
 # nothing faster does. Hours; the last line has the sums.
 #
-#   scripts/advice.sh [NETWORKS]    only the first of them
+#   scripts/advice.sh [FIRST-LAST]    only those; one may be tried at a time
 set -euo pipefail
 cd "$(dirname "$0")/.."
-CONCLAVE_ADVISE_SEEDS=${1:-20} go test -count=1 -timeout 600m -v -run '^TestTruth$' ./internal/commands/advise |
+CONCLAVE_ADVISE_SEEDS=${1:-1-20} go test -count=1 -timeout 600m -v -run '^TestTruth$' ./internal/commands/advise |
 	sed -u 's/^ *truth_test.go:[0-9]*: //'

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -57,20 +58,20 @@ func (f *Finding) truth(t *testing.T, x *Setting, times int) Rate {
 
 // TestTruth: on synthetic networks whose truth is estimated with other seeds and many times the trials, the
 // advice keeps the budget, and nothing in the grid that is a fifth faster does. The grid is all settings of
-// etcd with the heartbeat of the advice: every whole number of ticks from 5 on. CONCLAVE_ADVISE_SEEDS=20
+// etcd with the heartbeat of the advice: every whole number of ticks from 5 on. CONCLAVE_ADVISE_SEEDS=1-20
 // tries the networks of the seeds 1 to 20 with a hundred times the trials (scripts/advice.sh); without it
 // two networks are tried with four times the trials of a small effort, one of them with bursts.
 func TestTruth(t *testing.T) {
 	t.Parallel()
 	seeds, effort, times := []uint64{3, 8}, little, 2
 	if text := os.Getenv("CONCLAVE_ADVISE_SEEDS"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 8)
-		if err != nil || n == 0 {
-			t.Fatalf("CONCLAVE_ADVISE_SEEDS %q, expected how many networks", text)
+		first, last, n := uint64(0), uint64(0), 0
+		if n, _ = fmt.Sscanf(text, "%d-%d", &first, &last); n != 2 || first == 0 || last < first || last > 1000 {
+			t.Fatalf("CONCLAVE_ADVISE_SEEDS %q, expected the first and the last network, such as 1-20", text)
 		}
 		seeds = nil
-		for seed := range n {
-			seeds = append(seeds, seed+1)
+		for seed := first; seed <= last; seed++ {
+			seeds = append(seeds, seed)
 		}
 		effort, times = Usual, 10
 		effort.Outages = thousand

@@ -140,7 +140,7 @@ func (s *System) Commands(m service.Member) []service.Command {
 	if err != nil {
 		path = "patroni" // and that it is not found is said where it is started
 	}
-	own := servers.SeesItself(service.Command{Name: "patroni", Path: path, Args: []string{configName}})
+	own := servers.UnderInit(service.Command{Name: "patroni", Path: path, Args: []string{configName}})
 	return append(store, own)
 }
 
