@@ -101,6 +101,7 @@ network: {latency: $2}
 scenario: $3
 repetitions: 1
 retries: 50
+time_limit: 1m
 Y
 }
 experiment mutex 5ms '{kind: sequential, requests: 9}' >mutex.yaml
@@ -140,6 +141,7 @@ network: {latency: 5ms}
 scenario: {kind: closed, requests: 600, think: 10ms, hold: 1ms}
 repetitions: 1
 retries: 50
+time_limit: 1m
 Y
 spread fire.yaml --out fire --quiet >fire.txt &
 run=$!

@@ -252,6 +252,10 @@ func (s Server) dial(name string, options ...nats.Option) (*nats.Conn, error) {
 		return nil, fmt.Errorf("connect to NATS at %s: %w: the server refuses this login; give another one "+
 			"with --nats-context or --nats-creds", s.URL, err)
 	}
+	if errors.Is(err, nats.ErrTLS) { // such as that the server ends the connection without a reason
+		return nil, fmt.Errorf("connect to NATS at %s: %w: check this side's certificate, with "+
+			"--nats-cert and --nats-key, and the server's, with --nats-ca", s.URL, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", s.URL, err)
 	}
