@@ -222,9 +222,13 @@ var formulas = map[string]func(*point) float64{
 	"2E+5N log2 N+N-1": func(p *point) float64 {
 		return 2*p.E() + float64(5*p.N()*math.Log2(p.N())) + p.N() - 1
 	},
-	"D+1":  func(p *point) float64 { return p.D() + 1 },
-	"2D":   func(p *point) float64 { return 2 * p.D() },
-	"3D+1": func(p *point) float64 { return 3*p.D() + 1 },
+	"D+1":     func(p *point) float64 { return p.D() + 1 },
+	"N-1+D":   func(p *point) float64 { return p.N() - 1 + p.D() },
+	"3N-1":    func(p *point) float64 { return 3*p.N() - 1 },
+	"2DE":     func(p *point) float64 { return 2 * p.D() * p.E() },
+	"2(N-1)E": func(p *point) float64 { return 2 * (p.N() - 1) * p.E() },
+	"2D":      func(p *point) float64 { return 2 * p.D() },
+	"3D+1":    func(p *point) float64 { return 3*p.D() + 1 },
 	"3(K-1)": func(p *point) float64 {
 		lo, _ := p.claim("messages/entry", "burst")
 		return lo
