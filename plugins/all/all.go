@@ -52,6 +52,7 @@ import (
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawala"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/ricartagrawalatoken"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/singhal"
+	_ "github.com/conclave-bench/conclave/plugins/mutex/singhaldynamic"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/suzukikasami"
 	_ "github.com/conclave-bench/conclave/plugins/mutex/tokenring"
 )
