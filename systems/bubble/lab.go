@@ -62,7 +62,7 @@ func Run(setup *harness.Setup, sink trace.Sink) (end harness.End) {
 	stage() <- func(t *testing.T) {
 		defer close(over)
 		defer func() {
-			if r := recover(); r != nil { // from outside the bubble: goroutines are left that wait for ever
+			if r := recover(); r != nil { // from outside the bubble: goroutines are left that wait forever
 				end.Reason = harness.Broken
 				end.Err = errors.Join(end.Err, fmt.Errorf("%s leaves goroutines behind: %s", setup.Algorithm,
 					stacks(func(state string) bool { return strings.Contains(state, "synctest bubble") })))
@@ -99,11 +99,16 @@ func watch(setup *harness.Setup, beat *atomic.Uint64, done <-chan struct{}) {
 			continue
 		}
 		waited, what := time.Duration(seen/looks)*patience, stacks(outside)
-		if waited < ofDisks && strings.Contains(what, "os.(*File)") {
+		if !hangs(waited, what) {
 			continue
 		}
 		sim.Abandon(setup, fmt.Errorf("time stands still in the bubble for %v: %s", waited, what))
 	}
+}
+
+// hangs says whether goroutines that do this have had all the time that they get.
+func hangs(waited time.Duration, what string) bool {
+	return waited >= ofDisks || !strings.Contains(what, "os.(*File)")
 }
 
 // outside says whether a goroutine in such a state, of a bubble, keeps its time from passing.

@@ -131,7 +131,7 @@ func TestSurvives(t *testing.T) {
 // its place with 4, and while it is inside 1 dies: it stays, and releases what it asked of the living.
 func TestSubstitution(t *testing.T) {
 	t.Parallel()
-	s := quorum.Stamp{Clock: 1, ID: 7}
+	s := algo.Stamp{Number: 1, ID: 7}
 	ask, locked, release := quorum.Request{S: s}, quorum.Locked{S: s, Clock: 1}, quorum.Release{S: s}
 	d := algotest.NewDrive(t, id, 7, 7, 0, nil)
 	d.Requests(algotest.Sends(1, ask), algotest.Sends(2, ask), algotest.Sends(4, ask))
@@ -141,7 +141,7 @@ func TestSubstitution(t *testing.T) {
 	d.Receives(5, locked, algotest.Enters())
 	d.Does(algotest.Suspected(1))
 	d.Releases(algotest.Sends(4, release), algotest.Sends(5, release))
-	again := quorum.Request{S: quorum.Stamp{Clock: 2, ID: 7}}
+	again := quorum.Request{S: algo.Stamp{Number: 2, ID: 7}}
 	// Both subtrees, since 1 is dead, and in the left one both leaves, since 2 is.
 	d.Requests(algotest.Sends(3, again), algotest.Sends(4, again), algotest.Sends(5, again),
 		algotest.Sends(6, again))

@@ -47,12 +47,12 @@ func init() {
 
 type node struct {
 	algo.Config
-	own        Stamp     // of the present request, otherwise of the last one
-	highest    uint64    // sequence number seen in any request
-	requesting bool      // from the request until the release
-	inside     bool      // between entry and release
-	has        []algo.ID // with whom it has the pair's permission, ascending
-	deferred   []algo.ID // who gets it at the release
+	own        algo.Stamp // of the present request, otherwise of the last one
+	highest    uint64     // sequence number seen in any request
+	requesting bool       // from the request until the release
+	inside     bool       // between entry and release
+	has        []algo.ID  // with whom it has the pair's permission, ascending
+	deferred   []algo.ID  // who gets it at the release
 }
 
 // New starts with no permission.
@@ -61,7 +61,7 @@ func New(c algo.Config) algo.Mutex { return &node{Config: c, highest: uint64(c.I
 // Request asks those whose permission is missing.
 func (n *node) Request(env algo.Env) {
 	n.requesting = true
-	n.own = Stamp{Number: n.highest + 1, ID: n.ID}
+	n.own = algo.Stamp{Number: n.highest + 1, ID: n.ID}
 	for _, p := range n.Peers {
 		if _, has := slices.BinarySearch(n.has, p); p != n.ID && !has {
 			env.Send(p, Request{n.own})
@@ -91,9 +91,9 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 // onRequest lets a process that asks later wait, and a process that asks earlier go first. The permission
 // given away is needed again; it is asked for once: if it was not here, the request that was
 // sent for it is still to be answered.
-func (n *node) onRequest(env algo.Env, from algo.ID, s Stamp) {
+func (n *node) onRequest(env algo.Env, from algo.ID, s algo.Stamp) {
 	n.highest = max(n.highest, s.Number)
-	if n.inside || n.requesting && n.own.before(s) {
+	if n.inside || n.requesting && n.own.Before(s) {
 		n.deferred = append(n.deferred, from)
 		return
 	}

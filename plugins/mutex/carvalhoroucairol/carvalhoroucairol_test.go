@@ -78,7 +78,7 @@ func TestCrash(t *testing.T) {
 }
 
 func request(number uint64, p algo.ID) cr.Request {
-	return cr.Request{Stamp: cr.Stamp{Number: number, ID: p}}
+	return cr.Request{Stamp: algo.Stamp{Number: number, ID: p}}
 }
 
 // TestRequest_AskedAgain: 2 has the permission that it shares with 1, and waits for that of 3.

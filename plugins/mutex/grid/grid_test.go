@@ -131,7 +131,7 @@ func members(s uint) (list []algo.ID) {
 // the next column, with the same stamp, needs the lock of 7 no more, and releases that as well.
 func TestSubstitution(t *testing.T) {
 	t.Parallel()
-	s := quorum.Stamp{Clock: 1, ID: 1}
+	s := algo.Stamp{Number: 1, ID: 1}
 	ask, locked, release := quorum.Request{S: s}, quorum.Locked{S: s, Clock: 1}, quorum.Release{S: s}
 	start := func() algotest.Drive {
 		d := algotest.NewDrive(t, id, 9, 1, 0, nil)
@@ -170,16 +170,16 @@ func TestSubstitution(t *testing.T) {
 	d.Receives(3, quorum.Inquire{S: s}) // inside: the RELEASE answers it
 	d.Does(algotest.Suspected(2))       // inside
 	d.Releases(end[1:]...)
-	d.Requests(algotest.Sends(3, quorum.Request{S: quorum.Stamp{Clock: 2, ID: 1}}),
-		algotest.Sends(5, quorum.Request{S: quorum.Stamp{Clock: 2, ID: 1}}),
-		algotest.Sends(6, quorum.Request{S: quorum.Stamp{Clock: 2, ID: 1}}),
-		algotest.Sends(9, quorum.Request{S: quorum.Stamp{Clock: 2, ID: 1}}))
+	d.Requests(algotest.Sends(3, quorum.Request{S: algo.Stamp{Number: 2, ID: 1}}),
+		algotest.Sends(5, quorum.Request{S: algo.Stamp{Number: 2, ID: 1}}),
+		algotest.Sends(6, quorum.Request{S: algo.Stamp{Number: 2, ID: 1}}),
+		algotest.Sends(9, quorum.Request{S: algo.Stamp{Number: 2, ID: 1}}))
 }
 
 // TestForgotten: what the dead asked for or refused counts no more.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	s := quorum.Stamp{Clock: 1, ID: 1}
+	s := algo.Stamp{Number: 1, ID: 1}
 	ask, locked := quorum.Request{S: s}, quorum.Locked{S: s, Clock: 1}
 	d := algotest.NewDrive(t, id, 9, 1, 0, nil)
 	d.Requests(algotest.Sends(2, ask), algotest.Sends(3, ask), algotest.Sends(4, ask), algotest.Sends(7, ask))
@@ -209,7 +209,7 @@ func TestForgotten(t *testing.T) {
 // been asked when the column of 2 was the full one, and has given its lock.
 func TestLastAnswer(t *testing.T) {
 	t.Parallel()
-	s := quorum.Stamp{Clock: 1, ID: 1}
+	s := algo.Stamp{Number: 1, ID: 1}
 	ask, locked := quorum.Request{S: s}, quorum.Locked{S: s, Clock: 1}
 	asks := func(list ...algo.ID) (out []algo.Effect) {
 		for _, p := range list {
@@ -230,7 +230,7 @@ func TestLastAnswer(t *testing.T) {
 // TestNoQuorum: without one nobody enters, whatever comes.
 func TestNoQuorum(t *testing.T) {
 	t.Parallel()
-	s := quorum.Stamp{Clock: 1, ID: 1}
+	s := algo.Stamp{Number: 1, ID: 1}
 	ask := quorum.Request{S: s}
 	d := algotest.NewDrive(t, id, 9, 1, 0, nil)
 	d.Does(algotest.Suspected(4))
@@ -248,13 +248,13 @@ func TestNoQuorum(t *testing.T) {
 func TestArbiter(t *testing.T) {
 	t.Parallel()
 	request := func(clock uint64, p algo.ID) quorum.Request {
-		return quorum.Request{S: quorum.Stamp{Clock: clock, ID: p}}
+		return quorum.Request{S: algo.Stamp{Number: clock, ID: p}}
 	}
 	locks := func(clock uint64, p algo.ID, last uint64) algo.Effect {
-		return algotest.Sends(p, quorum.Locked{S: quorum.Stamp{Clock: clock, ID: p}, Clock: last})
+		return algotest.Sends(p, quorum.Locked{S: algo.Stamp{Number: clock, ID: p}, Clock: last})
 	}
 	fails := func(clock uint64, p algo.ID) algo.Effect {
-		return algotest.Sends(p, quorum.Failed{S: quorum.Stamp{Clock: clock, ID: p}})
+		return algotest.Sends(p, quorum.Failed{S: algo.Stamp{Number: clock, ID: p}})
 	}
 	d := algotest.NewDrive(t, id, 9, 1, 0, nil)
 	d.Receives(2, request(1, 2), locks(1, 2, 1))
@@ -264,13 +264,13 @@ func TestArbiter(t *testing.T) {
 	d.Does(algotest.Suspected(2), locks(3, 3, 3))
 	d.Receives(2, request(4, 2))
 	d.Receives(5, request(4, 5), fails(4, 5))
-	d.Receives(5, quorum.Release{S: quorum.Stamp{Clock: 4, ID: 5}}) // it entered with others' locks
-	d.Receives(6, quorum.Release{S: quorum.Stamp{Clock: 5, ID: 6}})
+	d.Receives(5, quorum.Release{S: algo.Stamp{Number: 4, ID: 5}}) // it entered with others' locks
+	d.Receives(6, quorum.Release{S: algo.Stamp{Number: 5, ID: 6}})
 	d.Receives(6, request(5, 6))
-	d.Receives(3, quorum.Release{S: quorum.Stamp{Clock: 3, ID: 3}})
+	d.Receives(3, quorum.Release{S: algo.Stamp{Number: 3, ID: 3}})
 	d.Receives(6, request(5, 6))
 	d.Receives(6, request(6, 6), locks(6, 6, 6))
-	d.Receives(6, quorum.Release{S: quorum.Stamp{Clock: 1, ID: 6}}) // of an earlier one
+	d.Receives(6, quorum.Release{S: algo.Stamp{Number: 1, ID: 6}}) // of an earlier one
 	d.Receives(6, request(5, 6))
 	d.Does(algotest.Suspected(6))
 	d.Does(algotest.Restored(6))

@@ -86,7 +86,7 @@ type node struct {
 	algo.Config
 	takes     bool // form ra2
 	role      role
-	own       Stamp // of the present request, otherwise of the last one
+	own       algo.Stamp // of the present request, otherwise of the last one
 	session   algo.Session
 	highest   uint64    // number seen or used
 	needed    []algo.ID // whose replies are still to come, ascending
@@ -112,7 +112,7 @@ func New(c algo.Config) algo.Mutex {
 // Request is rule 1.
 func (n *node) Request(env algo.Env) {
 	n.highest++
-	n.own, n.session, n.role = Stamp{n.highest, n.ID}, env.Session(), waiting
+	n.own, n.session, n.role = algo.Stamp{Number: n.highest, ID: n.ID}, env.Session(), waiting
 	n.needed = slices.DeleteFunc(append(n.needed[:0], n.Peers...), func(p algo.ID) bool { return p == n.ID })
 	clear(n.answered)
 	clear(n.await)
@@ -143,7 +143,7 @@ func (n *node) onRequest(env algo.Env, m Request) {
 	from, s := m.Stamp.ID, m.Stamp
 	n.highest = max(n.highest, s.Number)
 	n.finished(from, s.Number-1)
-	if n.role != idle && m.Session != n.session && (n.role != waiting || n.own.before(s)) {
+	if n.role != idle && m.Session != n.session && (n.role != waiting || n.own.Before(s)) {
 		n.deferred = append(n.deferred, m)
 		return
 	}
@@ -164,7 +164,7 @@ func (n *node) reply(env algo.Env, m Request) {
 		r.Done = n.over
 		for i, f := range n.followers {
 			if f.number > n.done[i] && f.session != m.Session {
-				r.Followers = append(r.Followers, Stamp{f.number, n.Peers[i]})
+				r.Followers = append(r.Followers, algo.Stamp{Number: f.number, ID: n.Peers[i]})
 			}
 		}
 		n.owed[m.Stamp.ID.Index()].keep(m.Stamp.Number, m.Session)
@@ -173,7 +173,7 @@ func (n *node) reply(env algo.Env, m Request) {
 }
 
 // start lets another in, to this process.
-func (n *node) start(env algo.Env, s Stamp) {
+func (n *node) start(env algo.Env, s algo.Stamp) {
 	n.followers[s.ID.Index()].keep(s.Number, n.session)
 	env.Send(s.ID, Start{s})
 }
@@ -211,7 +211,7 @@ func (n *node) enterIfAllowed(env algo.Env) {
 	env.Granted()
 	for i, a := range n.answered {
 		if n.takes && a.number > n.done[i] {
-			n.start(env, Stamp{a.number, n.Peers[i]})
+			n.start(env, algo.Stamp{Number: a.number, ID: n.Peers[i]})
 		}
 	}
 }

@@ -100,13 +100,13 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-func stamp(n uint64, p algo.ID) jounggroup.Stamp { return jounggroup.Stamp{Number: n, ID: p} }
+func stamp(n uint64, p algo.ID) algo.Stamp { return algo.Stamp{Number: n, ID: p} }
 
 func request(n uint64, p algo.ID, s algo.Session) jounggroup.Request {
 	return jounggroup.Request{Stamp: stamp(n, p), Session: s}
 }
 
-func reply(n uint64, p algo.ID, done uint64, followers ...jounggroup.Stamp) jounggroup.Reply {
+func reply(n uint64, p algo.ID, done uint64, followers ...algo.Stamp) jounggroup.Reply {
 	return jounggroup.Reply{Stamp: stamp(n, p), Done: done, Followers: followers}
 }
 

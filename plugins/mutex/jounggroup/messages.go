@@ -2,20 +2,9 @@ package jounggroup
 
 import "github.com/conclave-bench/conclave/pkg/algo"
 
-// A Stamp orders requests: by number, and equal ones by process.
-type Stamp struct {
-	Number uint64
-	ID     algo.ID
-}
-
-// before says whether s comes first.
-func (s Stamp) before(t Stamp) bool {
-	return s.Number < t.Number || s.Number == t.Number && s.ID < t.ID
-}
-
 // Request asks its receiver for permission to enter in a session.
 type Request struct {
-	Stamp   Stamp
+	Stamp   algo.Stamp
 	Session algo.Session
 }
 
@@ -23,13 +12,13 @@ type Request struct {
 // request that is over, and Followers are the requests, of sessions other than the
 // receiver's, that it has started and does not know to be over.
 type Reply struct {
-	Stamp     Stamp
+	Stamp     algo.Stamp
 	Done      uint64
-	Followers []Stamp
+	Followers []algo.Stamp
 }
 
 // Start lets the request that it names in, whether or not others have replied.
-type Start struct{ Stamp Stamp }
+type Start struct{ Stamp algo.Stamp }
 
 // Left says that all requests of its sender up to that number are over.
 type Left struct{ Done uint64 }

@@ -50,14 +50,14 @@ func init() {
 // node has the paper's variables.
 type node struct {
 	algo.Config
-	own        Stamp // of the present request, otherwise of the last one
+	own        algo.Stamp // of the present request, otherwise of the last one
 	highest    uint64
-	done       Stamp // the largest that is known to have been served
-	requesting bool  // from the request until the release
+	done       algo.Stamp // the largest that is known to have been served
+	requesting bool       // from the request until the release
 	inside     bool
-	answered   []algo.ID // who has answered the present request: the paper's RV, ascending
-	queue      []Stamp   // requests concurrent with the present one, and this: the paper's LRQ
-	deferred   []Stamp   // requests to be answered at the release
+	answered   []algo.ID    // who has answered the present request: the paper's RV, ascending
+	queue      []algo.Stamp // requests concurrent with the present one, and this: the paper's LRQ
+	deferred   []algo.Stamp // requests to be answered at the release
 }
 
 // New starts with no request and no number seen.
@@ -67,7 +67,7 @@ func New(c algo.Config) algo.Mutex { return &node{Config: c, highest: uint64(c.I
 func (n *node) Request(env algo.Env) {
 	n.requesting = true
 	n.highest++
-	n.own = Stamp{Number: n.highest, ID: n.ID}
+	n.own = algo.Stamp{Number: n.highest, ID: n.ID}
 	n.answered = append(n.answered[:0], n.ID)
 	n.queue = append(n.queue[:0], n.own)
 	algo.Broadcast(env, n.ID, n.Peers, Request{Stamp: n.own, Done: n.done})
@@ -102,16 +102,16 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 }
 
 // serve notes that all requests up to s have been served.
-func (n *node) serve(s Stamp) {
-	if n.done.compare(s) < 0 {
+func (n *node) serve(s algo.Stamp) {
+	if n.done.Compare(s) < 0 {
 		n.done = s
 	}
-	n.queue = slices.DeleteFunc(n.queue, func(q Stamp) bool { return q.compare(n.done) <= 0 })
+	n.queue = slices.DeleteFunc(n.queue, func(q algo.Stamp) bool { return q.Compare(n.done) <= 0 })
 }
 
 // onRequest: a concurrent request is the answer to the own one. A further request of a process that
 // has answered comes after the own one.
-func (n *node) onRequest(env algo.Env, s Stamp) {
+func (n *node) onRequest(env algo.Env, s algo.Stamp) {
 	n.highest = max(n.highest, s.Number)
 	i, answered := slices.BinarySearch(n.answered, s.ID)
 	switch {
@@ -121,8 +121,8 @@ func (n *node) onRequest(env algo.Env, s Stamp) {
 		n.deferred = append(n.deferred, s)
 	default:
 		n.answered = slices.Insert(n.answered, i, s.ID)
-		if s.compare(n.done) > 0 {
-			at, _ := slices.BinarySearchFunc(n.queue, s, Stamp.compare)
+		if s.Compare(n.done) > 0 {
+			at, _ := slices.BinarySearchFunc(n.queue, s, algo.Stamp.Compare)
 			n.queue = slices.Insert(n.queue, at, s)
 		}
 		n.enterIfAllowed(env)
@@ -130,7 +130,7 @@ func (n *node) onRequest(env algo.Env, s Stamp) {
 }
 
 // onAnswer is of a REPLY and of a FLUSH. A request that is over has been answered by all.
-func (n *node) onAnswer(env algo.Env, from algo.ID, of Stamp) {
+func (n *node) onAnswer(env algo.Env, from algo.ID, of algo.Stamp) {
 	if i, answered := slices.BinarySearch(n.answered, from); of == n.own && !answered {
 		n.answered = slices.Insert(n.answered, i, from)
 	}
@@ -154,7 +154,7 @@ func (n *node) Invariant() error {
 	if n.requesting && !slices.Contains(n.queue, n.own) {
 		return fmt.Errorf("the own request %v is not in the queue %v", n.own, n.queue)
 	}
-	if !slices.IsSortedFunc(n.queue, Stamp.compare) {
+	if !slices.IsSortedFunc(n.queue, algo.Stamp.Compare) {
 		return fmt.Errorf("queue %v is not in order", n.queue)
 	}
 	return nil

@@ -65,11 +65,11 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-func stamp(number uint64, p algo.ID) lk.Stamp { return lk.Stamp{Number: number, ID: p} }
+func stamp(number uint64, p algo.ID) algo.Stamp { return algo.Stamp{Number: number, ID: p} }
 
-var none lk.Stamp
+var none algo.Stamp
 
-func request(number uint64, p algo.ID, done lk.Stamp) lk.Request {
+func request(number uint64, p algo.ID, done algo.Stamp) lk.Request {
 	return lk.Request{Stamp: stamp(number, p), Done: done}
 }
 

@@ -136,7 +136,7 @@ func one(t *testing.T) func(algo.Event) string {
 	}
 }
 
-func stamp(clock uint64, p algo.ID) quorum.Stamp { return quorum.Stamp{Clock: clock, ID: p} }
+func stamp(clock uint64, p algo.ID) algo.Stamp { return algo.Stamp{Number: clock, ID: p} }
 
 func from(p algo.ID, m algo.Message) algo.Event {
 	return algo.Event{Type: algo.Receive, Peer: p, Msg: m}

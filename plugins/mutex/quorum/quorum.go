@@ -83,7 +83,7 @@ type Node struct {
 
 // A Requester is a Node's own request.
 type Requester struct {
-	stamp     Stamp // of the request; the zero value: there is none
+	stamp     algo.Stamp // of the request; the zero value: there is none
 	inside    bool
 	q         []algo.ID // the quorum, ascending; nil: there is none
 	contacted []algo.ID // whom the request was sent to, ascending
@@ -94,11 +94,11 @@ type Requester struct {
 
 // An Arbiter is a Node's lock.
 type Arbiter struct {
-	lock     Stamp    // of the request that has the lock; the zero value: it is free
-	waiting  []Stamp  // those that wait for it, the first in order at the head
-	asked    bool     // the lock's owner has been sent an INQUIRE
-	displace bool     // Sanders' correction
-	over     []uint64 // the latest clock that each has released, by ID - 1; nil: nobody reacts to crashes
+	lock     algo.Stamp   // of the request that has the lock; the zero value: it is free
+	waiting  []algo.Stamp // those that wait for it, the first in order at the head
+	asked    bool         // the lock's owner has been sent an INQUIRE
+	displace bool         // Sanders' correction
+	over     []uint64     // the latest clock that each has released, by ID - 1; nil: nobody reacts to crashes
 }
 
 // New starts without a request, and with a free lock; only the lock of a process
@@ -106,7 +106,7 @@ type Arbiter struct {
 func New(c algo.Config, f Family) *Node {
 	n := &Node{Config: c, family: f, Arbiter: Arbiter{displace: c.Params.Bool(displacedWaiter)}}
 	if c.Incarnation > 0 {
-		n.lock = Stamp{ID: c.ID} // comes before all others, and is never released
+		n.lock = algo.Stamp{ID: c.ID} // comes before all others, and is never released
 	}
 	return n
 }
@@ -117,7 +117,7 @@ func (n *Node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	}
 	switch m := m.(type) {
 	case Request:
-		n.clock = max(n.clock, m.S.Clock)
+		n.clock = max(n.clock, m.S.Number)
 		n.onRequest(env, m.S)
 	case Locked:
 		n.clock = max(n.clock, m.Clock)
@@ -147,7 +147,7 @@ func NewWatcher(c algo.Config, f Family) *Watcher {
 // for an answer of p asks others in its place.
 func (w *Watcher) Suspect(env algo.Env, p algo.ID) {
 	w.dead = append(w.dead, p)
-	w.waiting = slices.DeleteFunc(w.waiting, func(s Stamp) bool { return s.ID == p })
+	w.waiting = slices.DeleteFunc(w.waiting, func(s algo.Stamp) bool { return s.ID == p })
 	if w.lock.ID == p {
 		w.next(env)
 	}

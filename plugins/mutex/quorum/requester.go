@@ -13,7 +13,7 @@ func (n *Node) Request(env algo.Env) {
 		return
 	}
 	n.clock++
-	n.stamp = Stamp{n.clock, n.ID}
+	n.stamp = algo.Stamp{Number: n.clock, ID: n.ID}
 	n.ask(env)
 }
 
@@ -41,7 +41,7 @@ func (n *Node) Release(env algo.Env) {
 }
 
 // onLocked is rule 7.
-func (n *Node) onLocked(env algo.Env, arbiter algo.ID, s Stamp) {
+func (n *Node) onLocked(env algo.Env, arbiter algo.ID, s algo.Stamp) {
 	if s != n.stamp {
 		return
 	}
@@ -69,7 +69,7 @@ func (n *Node) holds() bool {
 
 // onFailed is rule 3. One that comes after the arbiter's LOCKED was overtaken
 // by it.
-func (n *Node) onFailed(env algo.Env, arbiter algo.ID, s Stamp) {
+func (n *Node) onFailed(env algo.Env, arbiter algo.ID, s algo.Stamp) {
 	if s != n.stamp || n.inside || slices.Contains(n.locked, arbiter) {
 		return
 	}
@@ -79,7 +79,7 @@ func (n *Node) onFailed(env algo.Env, arbiter algo.ID, s Stamp) {
 
 // onInquire is rule 4. One of an earlier request, or to a process inside, is
 // answered by the RELEASE.
-func (n *Node) onInquire(env algo.Env, arbiter algo.ID, s Stamp) {
+func (n *Node) onInquire(env algo.Env, arbiter algo.ID, s algo.Stamp) {
 	if s != n.stamp || n.inside {
 		return
 	}

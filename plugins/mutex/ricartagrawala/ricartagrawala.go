@@ -49,11 +49,11 @@ func messages(n int) float64 { return float64(2 * (n - 1)) }
 // node has the paper's variables; Outstanding_Reply_Count is the set needed.
 type node struct {
 	algo.Config
-	own        Stamp     // of the present request, otherwise of the last one
-	highest    uint64    // sequence number seen in any request
-	requesting bool      // from the request until the release
-	needed     []algo.ID // whose replies are still to come, ascending
-	deferred   []Stamp   // requests to be answered at the release
+	own        algo.Stamp   // of the present request, otherwise of the last one
+	highest    uint64       // sequence number seen in any request
+	requesting bool         // from the request until the release
+	needed     []algo.ID    // whose replies are still to come, ascending
+	deferred   []algo.Stamp // requests to be answered at the release
 }
 
 // New starts with no request and no number seen. A process that comes back from a crash counts
@@ -63,7 +63,7 @@ func New(c algo.Config) algo.Mutex { return &node{Config: c, highest: uint64(c.I
 // Request is rule 1: choose a number above all that were seen, and ask.
 func (n *node) Request(env algo.Env) {
 	n.requesting = true
-	n.own = Stamp{Number: n.highest + 1, ID: n.ID}
+	n.own = algo.Stamp{Number: n.highest + 1, ID: n.ID}
 	n.needed = slices.DeleteFunc(append(n.needed, n.Peers...), func(p algo.ID) bool { return p == n.ID })
 	algo.Broadcast(env, n.ID, n.Peers, Request{n.own})
 	n.enterIfAllowed(env)
@@ -90,9 +90,9 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 // onRequest is rule 2. What counts is the number of the own request, not the
 // highest seen since. Inside the critical section, too: whatever comes before
 // the own request was over when its sender replied.
-func (n *node) onRequest(env algo.Env, s Stamp) {
+func (n *node) onRequest(env algo.Env, s algo.Stamp) {
 	n.highest = max(n.highest, s.Number)
-	if n.requesting && n.own.before(s) { // ours comes first
+	if n.requesting && n.own.Before(s) { // ours comes first
 		n.deferred = append(n.deferred, s)
 		return
 	}
@@ -100,7 +100,7 @@ func (n *node) onRequest(env algo.Env, s Stamp) {
 }
 
 // onReply is rule 3. A reply to an earlier request changes nothing.
-func (n *node) onReply(env algo.Env, from algo.ID, s Stamp) {
+func (n *node) onReply(env algo.Env, from algo.ID, s algo.Stamp) {
 	i, waiting := slices.BinarySearch(n.needed, from)
 	if s == n.own && waiting {
 		n.needed = slices.Delete(n.needed, i, i+1)
@@ -121,7 +121,7 @@ func (n *node) Invariant() error {
 		return errors.New("not requesting, but replies are due")
 	}
 	for _, s := range n.deferred {
-		if !n.own.before(s) {
+		if !n.own.Before(s) {
 			return fmt.Errorf("request %v is deferred, but comes before ours, %v", s, n.own)
 		}
 	}

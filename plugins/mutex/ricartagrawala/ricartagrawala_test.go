@@ -64,16 +64,16 @@ func TestCrashInside(t *testing.T) {
 }
 
 // asks lets d request, and wants that stamp and these receivers.
-func asks(d algotest.Drive, own ra.Stamp, a, b algo.ID) {
+func asks(d algotest.Drive, own algo.Stamp, a, b algo.ID) {
 	d.Requests(algotest.Sends(a, ra.Request{Stamp: own}), algotest.Sends(b, ra.Request{Stamp: own}))
 }
 
 func request(number uint64, p algo.ID) ra.Request {
-	return ra.Request{Stamp: ra.Stamp{Number: number, ID: p}}
+	return ra.Request{Stamp: algo.Stamp{Number: number, ID: p}}
 }
 
 func reply(number uint64, p algo.ID) ra.Reply {
-	return ra.Reply{Stamp: ra.Stamp{Number: number, ID: p}}
+	return ra.Reply{Stamp: algo.Stamp{Number: number, ID: p}}
 }
 
 // TestRequest_ComparesTheRequestNotTheClock: 2 asks with number 1, then hears of
@@ -82,20 +82,20 @@ func reply(number uint64, p algo.ID) ra.Reply {
 func TestRequest_ComparesTheRequestNotTheClock(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
-	asks(d, ra.Stamp{Number: 1, ID: 2}, 1, 3)
+	asks(d, algo.Stamp{Number: 1, ID: 2}, 1, 3)
 	d.Receives(3, request(9, 3))
 	d.Receives(1, request(5, 1))
 	d.Receives(1, reply(1, 2))
 	d.Receives(3, reply(1, 2), algotest.Enters())
 	d.Releases(algotest.Sends(3, reply(9, 3)), algotest.Sends(1, reply(5, 1)))
-	asks(d, ra.Stamp{Number: 10, ID: 2}, 1, 3) // above the highest seen
+	asks(d, algo.Stamp{Number: 10, ID: 2}, 1, 3) // above the highest seen
 }
 
 // TestRequest_EqualNumbers: the smaller process comes first.
 func TestRequest_EqualNumbers(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
-	asks(d, ra.Stamp{Number: 1, ID: 2}, 1, 3)
+	asks(d, algo.Stamp{Number: 1, ID: 2}, 1, 3)
 	d.Receives(1, request(1, 1), algotest.Sends(1, reply(1, 1)))
 	d.Receives(3, request(1, 3))
 }
@@ -105,12 +105,12 @@ func TestRequest_EqualNumbers(t *testing.T) {
 func TestReply_OfAnEarlierRequest(t *testing.T) {
 	t.Parallel()
 	d := algotest.NewDrive(t, id, 3, 1, 1, nil)
-	asks(d, ra.Stamp{Number: 1, ID: 1}, 2, 3)
+	asks(d, algo.Stamp{Number: 1, ID: 1}, 2, 3)
 	d.Receives(2, reply(1, 1))
 	d.Receives(3, request(1, 3))
 	d.Receives(3, reply(1, 1), algotest.Enters())
 	d.Releases(algotest.Sends(3, reply(1, 3)))
-	asks(d, ra.Stamp{Number: 2, ID: 1}, 2, 3)
+	asks(d, algo.Stamp{Number: 2, ID: 1}, 2, 3)
 	d.Receives(2, reply(1, 1))
 	d.Receives(3, reply(2, 1))
 	d.Receives(3, reply(2, 1))

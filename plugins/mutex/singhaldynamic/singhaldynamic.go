@@ -45,7 +45,7 @@ func init() {
 type node struct {
 	algo.Config
 	clock      uint64
-	own        Stamp // of the present request
+	own        algo.Stamp // of the present request
 	requesting bool
 	executing  bool
 	request    []algo.ID // the request set, ascending
@@ -66,7 +66,7 @@ func New(c algo.Config) algo.Mutex {
 // Request asks all of the request set.
 func (n *node) Request(env algo.Env) {
 	n.clock++
-	n.requesting, n.own = true, Stamp{n.clock, n.ID}
+	n.requesting, n.own = true, algo.Stamp{Number: n.clock, ID: n.ID}
 	algo.Broadcast(env, algo.None, n.request, Request{n.own})
 	n.enterIfAllowed(env)
 }
@@ -83,7 +83,7 @@ func (n *node) Release(env algo.Env) {
 func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 	switch m := m.(type) {
 	case Request:
-		n.clock = max(n.clock, m.Stamp.Clock)
+		n.clock = max(n.clock, m.Stamp.Number)
 		n.onRequest(env, from, m.Stamp)
 	case Reply:
 		n.clock = max(n.clock, m.Clock)
@@ -93,8 +93,8 @@ func (n *node) Receive(env algo.Env, from algo.ID, m algo.Message) {
 
 // onRequest lets a process that asks later wait, and a process that asks earlier go first. That one may not
 // know of this request yet, and is asked.
-func (n *node) onRequest(env algo.Env, from algo.ID, s Stamp) {
-	if n.executing || n.requesting && n.own.before(s) {
+func (n *node) onRequest(env algo.Env, from algo.ID, s algo.Stamp) {
+	if n.executing || n.requesting && n.own.Before(s) {
 		n.inform = append(n.inform, from)
 		return
 	}

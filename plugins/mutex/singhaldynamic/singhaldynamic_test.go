@@ -70,7 +70,7 @@ func TestTogether(t *testing.T) {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	asks := func(from algo.ID, clock uint64) algo.Event {
-		return algotest.Hear(from, singhaldynamic.Request{Stamp: singhaldynamic.Stamp{Clock: clock, ID: from}})
+		return algotest.Hear(from, singhaldynamic.Request{Stamp: algo.Stamp{Number: clock, ID: from}})
 	}
 	allows := func(from algo.ID, clock uint64) algo.Event {
 		return algotest.Hear(from, singhaldynamic.Reply{Clock: clock})
@@ -106,7 +106,7 @@ func TestRules(t *testing.T) {
 func TestEnter(t *testing.T) {
 	t.Parallel()
 	request := func(clock uint64, p algo.ID) singhaldynamic.Request {
-		return singhaldynamic.Request{Stamp: singhaldynamic.Stamp{Clock: clock, ID: p}}
+		return singhaldynamic.Request{Stamp: algo.Stamp{Number: clock, ID: p}}
 	}
 	d := algotest.NewDrive(t, id, 3, 2, 1, nil)
 	d.Requests(algotest.Sends(1, request(1, 2)))

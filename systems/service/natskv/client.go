@@ -108,7 +108,7 @@ func (c *client) Watch(ctx context.Context, key service.Key) (func(context.Conte
 	if err != nil {
 		return nil, nil, err
 	}
-	holder := "" // who was last heard of
+	holder := "" // the last that was heard of
 	return func(ctx context.Context) error {
 			for {
 				select {

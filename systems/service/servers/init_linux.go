@@ -19,7 +19,7 @@ func init() { service.Program(initName, beInit) }
 
 // UnderInit has a program run as on a machine of its own. In /proc it finds the processes of its own PID
 // namespace. A process whose parent has ended is gone from there as soon as it ends: without that a program
-// that waits until such a process is gone, as Patroni does for PostgreSQL, waits for ever.
+// that waits until such a process is gone, as Patroni does for PostgreSQL, waits forever.
 func UnderInit(c service.Command) service.Command {
 	own, err := service.Own(initName, append([]string{c.Path}, c.Args...)...)
 	if err != nil {
@@ -29,8 +29,8 @@ func UnderInit(c service.Command) service.Command {
 	return own
 }
 
-// beInit mounts /proc anew, for its descendants alone, starts the program that its arguments name, and waits
-// for every process that ends below it, until the program does. Where it may not mount, the program has to
+// beInit mounts /proc anew, for its descendants alone, starts the program that its arguments name, and reaps
+// every process that ends below it, until the program ends. Where it may not mount, the program has to
 // do with what is there.
 func beInit(args []string) error {
 	if len(args) == 0 {
